@@ -1,0 +1,130 @@
+"""From ``per_task.jsonl`` to numbers that can be trusted: a Polars toolkit for measuring agent skills.
+
+Records are read and checked (`read_tasks`, `check_tasks`, `scan_tasks`, `from_frame`), counted per cell (`cells`), and
+put into the website × condition table (`table`, `slots`, `grid`); `success_rate` and its siblings are plain Polars
+expressions for questions of one's own. Frames in, frames out.
+
+Names are resolved on first use, so that importing the package, and with it the command line's ``--help``, does not
+import Polars.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from skillshift_frames._version import __version__
+
+if TYPE_CHECKING:
+    from skillshift_frames.benchmark import SKILLSHIFT, Benchmark, load_benchmark, resolve_benchmark
+    from skillshift_frames.cells import bounds, cells, coverage, gaps, shards
+    from skillshift_frames.entry import published
+    from skillshift_frames.errors import (
+        BenchmarkError,
+        Fault,
+        InputError,
+        OutputExistsError,
+        RecordError,
+        SkillshiftError,
+        SkillshiftWarning,
+    )
+    from skillshift_frames.metrics import (
+        average_skill_calls,
+        average_steps,
+        skill_failure_rate,
+        success_rate,
+    )
+    from skillshift_frames.readers.tasks import check_tasks, from_frame, read_tasks, scan_tasks
+    from skillshift_frames.render.files import refuse_to_overwrite, write_tasks
+    from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
+    from skillshift_frames.table import grid, identity, slots, table
+
+_HOMES = {
+    "benchmark": ("SKILLSHIFT", "Benchmark", "load_benchmark", "resolve_benchmark"),
+    "cells": ("bounds", "cells", "coverage", "gaps", "shards"),
+    "entry": ("published",),
+    "errors": (
+        "BenchmarkError",
+        "Fault",
+        "InputError",
+        "OutputExistsError",
+        "RecordError",
+        "SkillshiftError",
+        "SkillshiftWarning",
+    ),
+    "metrics": ("average_skill_calls", "average_steps", "skill_failure_rate", "success_rate"),
+    "render.files": ("refuse_to_overwrite", "write_tasks"),
+    "readers.tasks": ("check_tasks", "from_frame", "read_tasks", "scan_tasks"),
+    "schema": ("CELLS", "FAULTS", "SLOTS", "TABLE", "TASKS", "family"),
+    "table": ("grid", "identity", "slots", "table"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "CELLS",
+    "FAULTS",
+    "SKILLSHIFT",
+    "SLOTS",
+    "TABLE",
+    "TASKS",
+    "Benchmark",
+    "BenchmarkError",
+    "Fault",
+    "InputError",
+    "OutputExistsError",
+    "RecordError",
+    "SkillshiftError",
+    "SkillshiftWarning",
+    "__version__",
+    "average_skill_calls",
+    "average_steps",
+    "bounds",
+    "cells",
+    "check_tasks",
+    "coverage",
+    "family",
+    "from_frame",
+    "gaps",
+    "grid",
+    "identity",
+    "load_benchmark",
+    "published",
+    "read_tasks",
+    "refuse_to_overwrite",
+    "resolve_benchmark",
+    "scan_tasks",
+    "shards",
+    "skill_failure_rate",
+    "slots",
+    "success_rate",
+    "table",
+    "write_tasks",
+]
+
+
+class _Package(ModuleType):
+    """The package, in which a public function wins over the module of its name (``cells``, ``table``).
+
+    The import system sets every imported module as an attribute of its package; without this ``sf.table`` would be the
+    function or the module, depending on what was imported before.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and name in _HOME_OF):
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any public name
+        if name not in _HOME_OF:
+            msg = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Package

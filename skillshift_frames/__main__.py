@@ -1,0 +1,7 @@
+"""``python -m skillshift_frames`` is the command line."""
+
+from __future__ import annotations
+
+from skillshift_frames.cli import main
+
+main()

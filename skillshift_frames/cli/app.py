@@ -1,0 +1,92 @@
+"""The command tree, and what an exception means as an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from skillshift_frames._version import __version__
+from skillshift_frames.cli import records
+from skillshift_frames.cli.output import say
+from skillshift_frames.errors import SkillshiftError, SkillshiftWarning
+
+#: 1 is an answer ("no"), 2 the caller's mistake, 70 ours (EX_SOFTWARE), 130 an interrupt (128 + SIGINT).
+BAD_INPUT, BUG, INTERRUPTED = 2, 70, 130
+
+app = typer.Typer(
+    name="skillshift-frames",
+    help="From per_task.jsonl to numbers that can be trusted.",
+    epilog="Exit codes: 0 fine, 1 the answer is no, 2 bad input or usage, 70 a bug of ours, 130 interrupted.",
+    no_args_is_help=True,
+    # Plain help reads as well, and does not make every --help import rich and a Markdown parser.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+records.add_commands(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"skillshift-frames {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """From per_task.jsonl to numbers that can be trusted."""
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and give its exit code; nothing is raised."""
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", SkillshiftWarning)
+    try:
+        code = app(arguments, prog_name="skillshift-frames", standalone_mode=False)
+        sys.stdout.flush()
+    except TyperException as error:
+        _show_usage_error(error)
+        return BAD_INPUT
+    except SkillshiftError as error:
+        say(f"error: {error}")
+        return BAD_INPUT
+    except (KeyboardInterrupt, typer.Abort):
+        say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough (| head). Python would flush once more at exit and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:  # noqa: BLE001 - the last resort: a bug must not look like an answer
+        say(traceback.format_exc().rstrip())
+        say("This is a bug in skillshift-frames; please report it with the lines above.")
+        return BUG
+    return code if isinstance(code, int) else 0
+
+
+def _show_usage_error(error: TyperException) -> None:
+    show = getattr(error, "show", None)  # usage errors show the usage line, too
+    if show is None:
+        say(f"error: {error.format_message()}")
+    else:
+        show()
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    kind = "note" if issubclass(category, SkillshiftWarning) else category.__name__
+    say(f"{kind}: {message}")

@@ -1,0 +1,92 @@
+"""The options that commands share, spelled and explained once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from skillshift_frames.cli.output import Format
+from skillshift_frames.errors import InputError
+
+Runs: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="RUN...",
+        help="Files of records (.jsonl, .ndjson, also .gz and .zst; .parquet), folders (every per_task.jsonl below), "
+        "globs, or - for standard input. One file is one run.",
+        show_default=False,
+    ),
+]
+Labels: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="NAME=PATH",
+        help="Call the run in PATH NAME; PATH need not be named again.",
+    ),
+]
+Pool: TypeAlias = Annotated[bool, typer.Option("--pool", help="All files are shards of one run.")]
+Extra: TypeAlias = Annotated[
+    Literal["refuse", "keep", "ignore"],
+    typer.Option("--extra", help="What to do with keys that are not the record's."),
+]
+BenchmarkOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--benchmark", metavar="skillshift|infer|FILE.toml", help="Whose sites and conditions."
+    ),
+]
+ErrorsOption: TypeAlias = Annotated[
+    Literal["exclude", "zero"],
+    typer.Option("--errors", help="Tasks with an error: in no mean, or counted as failures."),
+]
+NullOption: TypeAlias = Annotated[
+    Literal["propagate", "available"],
+    typer.Option(
+        "--null",
+        help="A mean over an undefined cell: undefined, or that of the defined cells (marked).",
+    ),
+]
+FormatOption: TypeAlias = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        "-f",
+        help="Of the output; default: by the suffix of -o, else text.",
+        show_default=False,
+    ),
+]
+Output: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to FILE, whole or not at all.",
+        show_default=False,
+    ),
+]
+Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")]
+
+
+def parse_labels(given: list[str] | None) -> dict[str, str]:
+    """Split ``NAME=PATH`` options.
+
+    Raises
+    ------
+    InputError
+        There is no ``=``, or a name comes twice.
+    """
+    labels: dict[str, str] = {}
+    for option in given or []:
+        name, separator, path = option.partition("=")
+        if not separator or not path:
+            msg = f"--label {option}: NAME=PATH is needed"
+            raise InputError(msg)
+        if name in labels:
+            msg = f"--label {name} is given twice; use --pool to read several files as one run"
+            raise InputError(msg)
+        labels[name] = path
+    return labels

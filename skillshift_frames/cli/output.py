@@ -1,0 +1,107 @@
+"""Where output goes, in which format, in colour or not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from skillshift_frames.errors import InputError
+
+if TYPE_CHECKING:
+    from skillshift_frames.render.document import Document
+
+Format: TypeAlias = Literal["text", "markdown", "latex", "html", "csv", "json"]
+
+_SUFFIXES: dict[str, Format] = {
+    ".txt": "text",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".htm": "html",
+    ".csv": "csv",
+    ".json": "json",
+}
+
+
+def say(message: str) -> None:
+    """Tell the user something that is not the answer: on stderr, in whatever encoding that takes."""
+    stream = sys.stderr
+    line = f"{message}\n".encode(stream.encoding or "utf-8", errors="backslashreplace")
+    stream.write(line.decode(stream.encoding or "utf-8"))
+    stream.flush()
+
+
+def chosen_format(given: Format | None, output: Path | None) -> Format:
+    """Give the format that was asked for, else that of the file's suffix, else text.
+
+    Raises
+    ------
+    InputError
+        The suffix is of no format.
+    """
+    if given is not None:
+        return given
+    if output is None or output.suffix == "":
+        return "text"
+    try:
+        return _SUFFIXES[output.suffix.lower()]
+    except KeyError:
+        msg = f"{output}: no format is known by this suffix ({', '.join(_SUFFIXES)}); give --format"
+        raise InputError(msg) from None
+
+
+def wants_color() -> bool:
+    """Tell whether stdout takes colour: NO_COLOR wins over FORCE_COLOR, that over TERM=dumb, that over the terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in {"", "0", "false"}:
+        return True
+    return os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
+
+
+def render(document: Document, chosen: Format, *, color: bool) -> str:
+    """Render a description in one of the formats that people read."""
+    # Each renderer is imported for its own format only: the terminal's brings rich along.
+    if chosen == "text":
+        from skillshift_frames.render.text import render_text  # noqa: PLC0415
+
+        return render_text(document, color=color)
+    if chosen == "markdown":
+        from skillshift_frames.render.markdown import render_markdown  # noqa: PLC0415
+
+        return render_markdown(document)
+    if chosen == "latex":
+        from skillshift_frames.render.latex import render_latex  # noqa: PLC0415
+
+        return render_latex(document)
+    from skillshift_frames.render.html import render_html  # noqa: PLC0415
+
+    return render_html(document)
+
+
+class Make(Protocol):
+    """Makes an output in a format, in colour or not."""
+
+    def __call__(self, chosen: Format, *, color: bool) -> str:
+        """Give the whole output as text."""
+
+
+def emit(make: Make, given: Format | None, output: Path | None, *, force: bool) -> None:
+    """Make the output and write it to the file, whole or not at all, or to stdout.
+
+    ``make`` gets the format and whether colour is wanted. What is in the way of the file is found out before it is
+    called: the work behind it may take long.
+    """
+    from skillshift_frames.render.files import refuse_to_overwrite, write_text  # noqa: PLC0415 - not for --help
+
+    chosen = chosen_format(given, output)
+    if output is None:
+        # Bytes, not text: the same on every platform and under every locale.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(make(chosen, color=wants_color()).encode())
+        sys.stdout.buffer.flush()
+        return
+    refuse_to_overwrite(output, force=force)
+    write_text(make(chosen, color=False), output, force=force)

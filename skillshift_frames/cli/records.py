@@ -1,0 +1,222 @@
+"""From records: table, cells, check, export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypedDict
+
+import typer
+
+import skillshift_frames as sf
+from skillshift_frames.cli.options import (
+    BenchmarkOption,
+    ErrorsOption,
+    Extra,
+    Force,
+    FormatOption,
+    Labels,
+    NullOption,
+    Output,
+    Pool,
+    Runs,
+    parse_labels,
+)
+from skillshift_frames.cli.output import Format, emit, render, say
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from skillshift_frames.render.document import Document
+
+Errors: TypeAlias = Literal["exclude", "zero"]
+ExtraPolicy: TypeAlias = Literal["refuse", "keep", "ignore"]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add this family's commands to the tree."""
+    for command, summary in _SUMMARIES.items():
+        # "\b" keeps the lines of the example as they are.
+        example = f"\b\n{_EXAMPLES[command.__name__]}"
+        app.command(short_help=summary, epilog=example, no_args_is_help=True)(command)
+
+
+_EXAMPLES = {
+    "table": "Example:\n  skillshift-frames table runs/*.jsonl\n"
+    "  skillshift-frames table --label ASI=a/per_task.jsonl --label MPCR=b/per_task.jsonl -o table.tex",
+    "cells": "Example:\n  skillshift-frames cells runs/asi.jsonl --format csv > cells.csv",
+    "check": "Example:\n  skillshift-frames check runs/ --strict && skillshift-frames table runs/",
+    "export": "Example:\n  skillshift-frames export runs/*.jsonl -o runs.parquet",
+}
+
+
+def table(
+    runs: Runs = None,
+    label: Labels = None,
+    pool: Pool = False,
+    extra: Extra = "refuse",
+    benchmark: BenchmarkOption = "skillshift",
+    errors: ErrorsOption = "exclude",
+    null: NullOption = "propagate",
+    format: FormatOption = None,  # noqa: A002 - the option's name
+    output: Output = None,
+    force: Force = False,
+) -> None:
+    """Print the website × condition table: SR, AS, ASC, SFR per site, condition and overall."""
+    from skillshift_frames.render import machine, tables  # noqa: PLC0415 - not for --help
+
+    def make(chosen: Format, *, color: bool) -> str:
+        axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
+        slots = sf.slots(cells, benchmark=axes, null=null)
+        if chosen == "json":
+            return machine.table_json(slots, cells, axes, errors=errors, null=null)
+        document = tables.table_document(
+            slots, cells, sf.bounds(cells), axes, errors=errors, null=null
+        )
+        if chosen == "csv":
+            _say_notes(document)
+            return machine.to_csv(sf.table(cells, benchmark=axes, null=null))
+        return render(document, chosen, color=color)
+
+    emit(make, format, output, force=force)
+
+
+def cells(
+    runs: Runs = None,
+    label: Labels = None,
+    pool: Pool = False,
+    extra: Extra = "refuse",
+    benchmark: BenchmarkOption = "skillshift",
+    errors: ErrorsOption = "exclude",
+    format: FormatOption = None,  # noqa: A002 - the option's name
+    output: Output = None,
+    force: Force = False,
+) -> None:
+    """Print one row per run and cell: the four metrics and the counts behind them."""
+    from skillshift_frames.render import machine, tables  # noqa: PLC0415 - not for --help
+
+    def make(chosen: Format, *, color: bool) -> str:
+        axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
+        if chosen == "json":
+            return machine.cells_json(cells, axes, errors=errors)
+        if chosen == "csv":
+            return machine.to_csv(cells)
+        document = tables.cells_document(cells, sf.bounds(cells), axes, errors=errors)
+        return render(document, chosen, color=color)
+
+    emit(make, format, output, force=force)
+
+
+def check(
+    runs: Runs = None,
+    label: Labels = None,
+    pool: Pool = False,
+    extra: Extra = "refuse",
+    benchmark: BenchmarkOption = "skillshift",
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Exit 1 also for warnings and for tasks that were not measured."
+        ),
+    ] = False,
+    format: FormatOption = None,  # noqa: A002 - the option's name
+    output: Output = None,
+    force: Force = False,
+) -> None:
+    """Name every fault in every file, and every task that was not measured; exit 1 where there is a fault."""
+    from skillshift_frames.render import checks, machine  # noqa: PLC0415 - not for --help
+
+    valid, faults = sf.check_tasks(runs or [], **_reading(label, benchmark, pool=pool, extra=extra))
+    failed = "error" in faults.get_column("severity")
+    measured = None
+    if not failed:
+        axes = sf.resolve_benchmark(benchmark, valid)
+        cells = sf.cells(valid, benchmark=axes)
+        measured = checks.Measured(axes, cells, sf.gaps(valid, benchmark=axes), sf.bounds(cells))
+
+    def make(chosen: Format, *, color: bool) -> str:
+        if chosen == "text":
+            return checks.check_text(faults, valid.height, measured)
+        if chosen == "json":
+            return checks.check_json(faults, valid.height, measured)
+        if chosen == "csv":
+            return machine.to_csv(faults)
+        return render(checks.check_document(faults, valid.height, measured), chosen, color=color)
+
+    emit(make, format, output, force=force)
+    if failed or (strict and (faults.height or not (measured and measured.complete))):
+        raise typer.Exit(1)
+
+
+def export(
+    runs: Runs = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="A .parquet, .csv, .arrow or .jsonl file; needed.",
+        ),
+    ] = None,
+    label: Labels = None,
+    pool: Pool = False,
+    extra: Extra = "refuse",
+    benchmark: BenchmarkOption = "skillshift",
+    force: Force = False,
+) -> None:
+    """Write checked records of all runs to one file, for what comes after."""
+    if output is None:
+        msg = "export needs -o FILE (.parquet, .csv, .arrow or .jsonl)"
+        raise sf.InputError(msg)
+    sf.refuse_to_overwrite(output, force=force)
+    tasks = sf.read_tasks(runs or [], **_reading(label, benchmark, pool=pool, extra=extra))
+    sf.write_tasks(tasks, output, force=force)
+    say(f"{output}: {tasks.height:,} records of {tasks.get_column('run').n_unique()} runs")
+
+
+class _Reading(TypedDict):
+    labels: dict[str, str]
+    pool: bool
+    benchmark: str
+    extra: ExtraPolicy
+
+
+def _reading(
+    label: list[str] | None, benchmark: str, *, pool: bool, extra: ExtraPolicy
+) -> _Reading:
+    return {"labels": parse_labels(label), "pool": pool, "benchmark": benchmark, "extra": extra}
+
+
+def _cells(
+    runs: list[str] | None,
+    label: list[str] | None,
+    benchmark: str,
+    *,
+    pool: bool,
+    extra: ExtraPolicy,
+    errors: Errors,
+) -> tuple[sf.Benchmark, pl.DataFrame]:
+    """Read the runs and compute their cells; a hint where runs look like parts of one."""
+    tasks = sf.read_tasks(runs or [], **_reading(label, benchmark, pool=pool, extra=extra))
+    axes = sf.resolve_benchmark(benchmark, tasks)
+    cells = sf.cells(tasks, benchmark=axes, errors=errors)
+    for group in sf.shards(cells):
+        say(
+            f"hint: {', '.join(group)} have no cell in common and look like shards of one run; --pool reads them as one"
+        )
+    return axes, cells
+
+
+def _say_notes(document: Document) -> None:
+    """Tell on stderr what the format has no place for."""
+    for note in document.notes:
+        say(f"note: {note.mark} {note.text}" if note.mark else f"note: {note.text}")
+
+
+_SUMMARIES: dict[Callable[..., None], str] = {
+    table: "Print the website × condition table.",
+    cells: "Print one row per run and cell.",
+    check: "Name every fault, and every gap.",
+    export: "Write records as Parquet, Arrow, CSV or JSON lines.",
+}

@@ -1,0 +1,131 @@
+"""Frames of records made elsewhere: Parquet files, and whatever frame narwhals knows → a part with the record's types.
+
+A frame has types already, so they are checked by column, without conversion that could change a value: an integer
+column of any width is an integer, a column of floats is not, whatever its values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from skillshift_frames.readers.records import FIELDS, REQUIRED, Extra, Finding, nearest
+from skillshift_frames.schema import TASKS
+
+if TYPE_CHECKING:
+    from skillshift_frames.readers.sources import Source
+
+
+def to_polars(frame: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame that narwhals knows
+    """Give any frame that narwhals knows as a Polars frame, collected where it is lazy.
+
+    Raises
+    ------
+    TypeError
+        It is no frame that narwhals knows.
+    """
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect()
+    import narwhals as nw
+
+    known = nw.from_native(frame)
+    if isinstance(known, nw.LazyFrame):
+        known = known.collect("polars")
+    collected: pl.DataFrame = known.to_polars()
+    return collected
+
+
+def read_parquet(source: Source) -> tuple[pl.DataFrame, list[Finding]]:
+    """Read a Parquet file; a damaged one is a finding."""
+    try:
+        return pl.read_parquet(source.path, glob=False, hive_partitioning=False), []
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0]
+        return pl.DataFrame(), [
+            Finding("file", None, "unreadable", f"is not a Parquet file that can be read: {reason}")
+        ]
+
+
+def conform(frame: pl.DataFrame, extra: Extra) -> tuple[pl.DataFrame, list[Finding]]:
+    """Give the columns of a record in their types, and what is wrong with the columns.
+
+    Columns that are not the record's come after them with ``extra="keep"``. Where something is wrong the frame that
+    comes back is empty: a column of the wrong type has no right rows.
+    """
+    findings = [
+        *(
+            Finding(name, None, "missing-key", "the column is missing")
+            for name in REQUIRED
+            if name not in frame.columns
+        ),
+        *(
+            _unknown_column(name, frame)
+            for name in frame.columns
+            if name not in FIELDS and extra == "refuse"
+        ),
+        *(
+            finding
+            for name in FIELDS
+            if name in frame.columns
+            for finding in _wrong_type(frame.get_column(name))
+        ),
+    ]
+    if not findings and not frame.height:
+        findings = [
+            Finding(
+                "file", None, "empty-file", "holds no record", "a run that wrote nothing is no run"
+            )
+        ]
+    if findings:
+        return TASKS.to_frame(), findings
+    columns = [_typed(name, dtype, frame) for name, dtype in TASKS.items()]
+    kept = [name for name in frame.columns if name not in FIELDS] if extra == "keep" else []
+    return frame.select(*columns, *kept), []
+
+
+def _unknown_column(name: str, frame: pl.DataFrame) -> Finding:
+    near = nearest(name, [field for field in FIELDS if field not in frame.columns])
+    hint = f"did you mean {near}?" if near else "--extra keep keeps it, --extra ignore drops it"
+    return Finding(
+        name,
+        None,
+        "unknown-key",
+        f"the column of {frame.schema[name]} is not a key of a record",
+        hint,
+    )
+
+
+def _wrong_type(column: pl.Series) -> list[Finding]:
+    wanted = TASKS[column.name]
+    dtype = column.dtype
+    # What is null throughout has no type of its own.
+    fits = (
+        dtype == pl.Null
+        or (wanted == pl.String and isinstance(dtype, pl.String | pl.Categorical | pl.Enum))
+        or (wanted == pl.Int64 and dtype.is_integer())
+        or dtype == wanted
+    )
+    if not fits:
+        hint = (
+            "floats are often integers with gaps: convert them before" if dtype.is_float() else ""
+        )
+        wrong = f"the column is {dtype}; {wanted} is needed"
+        return [Finding(column.name, str(dtype), "type", wrong, hint)]
+    if wanted == pl.Int64 and dtype == pl.UInt64 and (column > (1 << 63) - 1).any():
+        largest = str(column.max())
+        return [Finding(column.name, largest, "range", f"{largest} is beyond 64 bits with a sign")]
+    never_null = column.name in {"uid", "site", "condition", "trial"}
+    if never_null and column.null_count():
+        row = column.is_null().arg_max()
+        wrong = f"is null in {column.null_count():,} rows, the first of them row {(row or 0) + 1:,}"
+        return [Finding(column.name, "null", "type", wrong, "every record needs it")]
+    return []
+
+
+def _typed(name: str, dtype: pl.DataType, frame: pl.DataFrame) -> pl.Expr:
+    if name in frame.columns:
+        return pl.col(name).cast(dtype)
+    return pl.lit(1 if name == "trial" else None, dtype=dtype).alias(name)

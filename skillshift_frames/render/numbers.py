@@ -1,0 +1,70 @@
+"""The one formatter: every output shows a number with the same digits."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+_HUNDREDTH = Decimal("0.01")
+
+# The largest float has 309 digits before the point; two more follow it.
+_EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
+
+
+def format_number(value: float | None, *, undefined: str = "–") -> str:
+    """Show a number with two decimals, rounded half up from its shortest decimal form.
+
+    The shortest form is what a person reads in the data: 2.675 becomes 2.68, although the nearest
+    binary number lies just below it.
+
+    Parameters
+    ----------
+    value
+        The number; ``None`` is undefined.
+    undefined
+        What stands for ``None``.
+
+    Returns
+    -------
+    str
+        The digits; zero has no sign.
+
+    Raises
+    ------
+    ValueError
+        For NaN and infinities: whoever computed them owes a null.
+
+    Examples
+    --------
+    >>> format_number(2.675), format_number(-0.001), format_number(None)
+    ('2.68', '0.00', '–')
+    """
+    if value is None:
+        return undefined
+    number = float(value)  # also drops the longer repr of a NumPy scalar
+    if not math.isfinite(number):
+        message = f"cannot format {number}: an undefined number must be None"
+        raise ValueError(message)
+    rounded = Decimal(repr(number)).quantize(_HUNDREDTH, context=_EXACT)
+    return f"{rounded or abs(rounded):f}"
+
+
+def format_count(n: int) -> str:
+    """Show a count with commas between thousands.
+
+    Parameters
+    ----------
+    n
+        The count.
+
+    Returns
+    -------
+    str
+        Its digits.
+
+    Examples
+    --------
+    >>> format_count(355), format_count(2130)
+    ('355', '2,130')
+    """
+    return f"{n:,}"

@@ -1,0 +1,293 @@
+"""Frames → descriptions: what a table, its marks and its notes say, ready for any renderer.
+
+Nothing is computed here: numbers are formatted, and what is already in the frames is put into words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from skillshift_frames.render.document import Cell, Column, Document, Note, Row, Spanner
+from skillshift_frames.render.numbers import format_count, format_number
+from skillshift_frames.schema import METRICS, STABLE_CALLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from skillshift_frames.benchmark import Benchmark
+    from skillshift_frames.metrics import Errors
+    from skillshift_frames.table import Null
+
+NOT_APPLICABLE, UNDEFINED, UNSTABLE, AVAILABLE = "--", "–", "⚠", "*"
+
+_ERRORS = {
+    "exclude": "tasks with an error are in no mean (--errors exclude)",
+    "zero": "tasks with an error count as failures (--errors zero)",
+}
+_NULLS = {
+    "propagate": "a mean over an undefined cell is undefined (--null propagate)",
+    "available": "a mean over an undefined cell is that of the defined ones, and marked (--null available)",
+}
+_CELLS_NAMED = 4
+
+
+def table_document(
+    slots: pl.DataFrame,
+    cells: pl.DataFrame,
+    bounds: pl.DataFrame,
+    benchmark: Benchmark,
+    *,
+    errors: Errors,
+    null: Null,
+) -> Document:
+    """Describe the website × condition table in the paper's shape, with every mark explained below it."""
+    titles = [benchmark.title(slot) for slot in benchmark.slots[:-1]]
+    first, last = 2, 1 + len(benchmark.sites)
+    spanners = (
+        Spanner("Website" if benchmark.name == "skillshift" else "Site", first, last),
+        Spanner(
+            "Environment" if benchmark.name == "skillshift" else "Condition",
+            last + 1,
+            last + len(benchmark.conditions),
+        ),
+        Spanner("O/A", 1 + len(benchmark.slots), 1 + len(benchmark.slots)),
+    )
+    columns = (Column("Run", "left"), Column("Metric", "left"), *map(Column, titles), Column(""))
+    rows = []
+    for (run, metric), numbers in slots.group_by("run", "metric", maintain_order=True):
+        shown = [_slot_cell(slot) for slot in numbers.iter_rows(named=True)]
+        rows.append(
+            Row(
+                (Cell(str(run)), Cell(str(metric)), *shown),
+                starts_group=metric == next(iter(METRICS)),
+            )
+        )
+    return Document(
+        title=f"{benchmark.name}: means of cells, {', '.join(f'{metric} in {unit}' for metric, unit in METRICS.items())}",
+        columns=columns,
+        rows=tuple(rows),
+        spanners=spanners,
+        notes=(
+            *_mark_notes(slots, cells, benchmark),
+            *coverage_notes(cells, bounds, benchmark),
+            _policy_note(errors, null),
+        ),
+    )
+
+
+def _slot_cell(slot: dict[str, Any]) -> Cell:
+    marks = slot["marks"]
+    if "not-applicable" in marks:
+        return Cell(NOT_APPLICABLE)
+    tail = [UNSTABLE] if "unstable" in marks else []
+    tail += [AVAILABLE] if "available" in marks else []
+    if "partial" in marks or "excess" in marks:
+        tail.append(_of(slot["n"], slot["n_expected"]))
+    return Cell(format_number(slot["value"], undefined=UNDEFINED), tuple(tail))
+
+
+def _of(n: int, expected: int) -> str:
+    return f"{n}/{expected}"
+
+
+def cells_document(
+    cells: pl.DataFrame, bounds: pl.DataFrame, benchmark: Benchmark, *, errors: Errors
+) -> Document:
+    """Describe the cells, one row each, with their counts."""
+    counts = ("expected", "scored", "errored", "missing")
+    columns = (
+        *(Column(title, "left") for title in ("Run", "Site", "Condition")),
+        *(Column(title) for title in METRICS),
+        *(Column(title.capitalize()) for title in counts),
+        Column("Calls"),
+        Column("Failures"),
+    )
+    rows = []
+    previous = None
+    applies = set(cells.filter(pl.col("skill_calls").is_not_null()).get_column("run"))
+    measured = set(cells.filter(pl.col("n") > 0).get_column("run"))
+    for cell in cells.iter_rows(named=True):
+        skills = cell["run"] in applies or cell["run"] not in measured
+        rows.append(_cell_row(cell, benchmark, skills=skills, starts_group=cell["run"] != previous))
+        previous = cell["run"]
+    notes = [
+        _partial_note(cells.filter(pl.col("n") != pl.col("expected"))),
+        Note(f"SFR over fewer than {STABLE_CALLS} skill calls", UNSTABLE)
+        if cells.filter((pl.col("skill_calls") > 0) & (pl.col("skill_calls") < STABLE_CALLS)).height
+        else None,
+        Note("does not apply: the run records no skill calls", NOT_APPLICABLE)
+        if measured - applies
+        else None,
+        Note("undefined: no scored task, or for SFR no skill call", UNDEFINED)
+        if cells.select(pl.any_horizontal(pl.col(list(METRICS)).is_null()).any()).item()
+        else None,
+        *coverage_notes(cells, bounds, benchmark),
+        _policy_note(errors, None),
+    ]
+    return Document(
+        title=f"{benchmark.name}: one row per run and cell",
+        columns=columns,
+        rows=tuple(rows),
+        notes=tuple(note for note in notes if note is not None),
+    )
+
+
+def _cell_row(
+    cell: dict[str, Any], benchmark: Benchmark, *, skills: bool, starts_group: bool
+) -> Row:
+    partial = (_of(cell["n"], cell["expected"]),) if cell["n"] != cell["expected"] else ()
+    unstable = (UNSTABLE,) if cell["SFR"] is not None and cell["skill_calls"] < STABLE_CALLS else ()
+    no_skills = UNDEFINED if skills else NOT_APPLICABLE
+
+    def count(value: int | None) -> Cell:
+        return Cell(no_skills if value is None else format_count(value))
+
+    return Row(
+        (
+            Cell(cell["run"]),
+            Cell(benchmark.title(cell["site"])),
+            Cell(benchmark.title(cell["condition"])),
+            Cell(format_number(cell["SR"], undefined=UNDEFINED), partial),
+            Cell(format_number(cell["AS"], undefined=UNDEFINED)),
+            Cell(format_number(cell["ASC"], undefined=no_skills)),
+            Cell(format_number(cell["SFR"], undefined=no_skills), unstable),
+            *(
+                Cell(format_count(cell[name]))
+                for name in ("expected", "scored", "errored", "missing")
+            ),
+            count(cell["skill_calls"]),
+            count(cell["skill_failures"]),
+        ),
+        starts_group=starts_group,
+    )
+
+
+def _mark_notes(slots: pl.DataFrame, cells: pl.DataFrame, benchmark: Benchmark) -> Iterator[Note]:
+    def marked(mark: str) -> pl.DataFrame:
+        return slots.filter(pl.col("marks").list.contains(mark))
+
+    unstable, available = marked("unstable"), marked("available")
+    if unstable.height:
+        counts = _per_run(
+            unstable, lambda slot: f"{benchmark.title(_slot_title(slot))} {slot['calls']}"
+        )
+        yield Note(f"SFR over fewer than {STABLE_CALLS} skill calls: {counts}", UNSTABLE)
+    absent = sorted(set(marked("not-applicable").get_column("run")))
+    if absent:
+        yield Note(f"does not apply: {', '.join(absent)} records no skill calls", NOT_APPLICABLE)
+    for (run, metric), _ in marked("undefined").group_by("run", "metric", maintain_order=True):
+        reason = _why_undefined(cells.filter(pl.col("run") == run), str(metric), benchmark)
+        yield Note(f"undefined: {run} {metric}: {reason}", UNDEFINED)
+    if available.height:
+        counts = _per_run(
+            available,
+            lambda slot: (
+                f"{slot['metric']} {benchmark.title(_slot_title(slot))} {_of(slot['cells'], slot['cells_expected'])}"
+            ),
+        )
+        yield Note(f"mean of the defined cells only: {counts}", AVAILABLE)
+    partial = slots.filter((pl.col("metric") == "SR") & (pl.col("n") != pl.col("n_expected")))
+    note = _partial_note(partial)
+    if note is not None:
+        yield note
+
+
+def _slot_title(slot: dict[str, Any]) -> str:
+    return "O/A" if slot["slot"] == "overall" else str(slot["slot"])
+
+
+def _per_run(slots: pl.DataFrame, words: Any) -> str:  # noqa: ANN401 - a function of one row
+    runs = slots.group_by("run", maintain_order=True)
+    return "; ".join(
+        f"{run}: {', '.join(map(words, rows.iter_rows(named=True)))}" for (run,), rows in runs
+    )
+
+
+def _partial_note(rows: pl.DataFrame) -> Note | None:
+    if not rows.height:
+        return None
+    return Note("tasks behind the number, of those that the benchmark has", "n/N")
+
+
+def _why_undefined(cells: pl.DataFrame, metric: str, benchmark: Benchmark) -> str:
+    undefined = cells.filter(pl.col(metric).is_null())
+    unscored = undefined.filter(pl.col("n") == 0)
+    if metric == "SFR" and undefined.height > unscored.height:
+        if undefined.height == cells.height:
+            return "no skill was called"
+        reason = (
+            f"no skill was called in {_name_cells(undefined.filter(pl.col('n') > 0), benchmark)}"
+        )
+        return (
+            f"{reason}; no scored task in {_name_cells(unscored, benchmark)}"
+            if unscored.height
+            else reason
+        )
+    if metric == "AS" and undefined.height > unscored.height:
+        return "steps are not recorded"
+    return f"no scored task in {_name_cells(unscored, benchmark)}"
+
+
+def _name_cells(cells: pl.DataFrame, benchmark: Benchmark) -> str:
+    named = [_cell_name(cell, benchmark) for cell in cells.head(_CELLS_NAMED).iter_rows(named=True)]
+    rest = cells.height - len(named)
+    return ", ".join(named) + (f" and {rest} more cells" if rest else "")
+
+
+def _cell_name(cell: dict[str, Any], benchmark: Benchmark) -> str:
+    return f"{benchmark.title(cell['site'])} × {benchmark.title(cell['condition'])}"
+
+
+def coverage_notes(
+    cells: pl.DataFrame, bounds: pl.DataFrame, benchmark: Benchmark
+) -> Iterator[Note]:
+    """Say per run how many of the expected tasks were scored, and which cells lack some."""
+    for _, note in coverage_by_run_notes(cells, bounds, benchmark):
+        yield note
+
+
+def coverage_by_run_notes(
+    cells: pl.DataFrame, bounds: pl.DataFrame, benchmark: Benchmark
+) -> Iterator[tuple[str, Note]]:
+    """Give each run's label with the sentence that `coverage_notes` says of it."""
+    ranges = {row["run"]: row for row in bounds.iter_rows(named=True)}
+    for (run,), of_run in cells.group_by("run", maintain_order=True):
+        totals = of_run.select(
+            pl.col("expected", "scored", "errored", "missing", "errored_trials").sum()
+        ).row(0, named=True)
+        said = f"{run}: {format_count(totals['scored'])} of {format_count(totals['expected'])} tasks scored"
+        gaps = [
+            f"{format_count(totals[name])} {name}"
+            for name in ("errored", "missing")
+            if totals[name]
+        ]
+        if gaps:
+            low, high = (format_number(ranges[str(run)][end]) for end in ("low", "high"))
+            where = _list_cells(of_run.filter(pl.col("errored") + pl.col("missing") > 0), benchmark)
+            said += (
+                f", {', '.join(gaps)} ({where}); SR between {low} and {high} whatever the gaps hold"
+            )
+        if totals["errored_trials"] > totals["errored"]:
+            said += f"; {format_count(totals['errored_trials'])} trials errored"
+        over = of_run.filter(pl.col("scored") + pl.col("errored") > pl.col("expected"))
+        if over.height:
+            said += f"; more tasks than the benchmark has in {_list_cells(over, benchmark)}"
+        yield str(run), Note(said)
+
+
+def _list_cells(cells: pl.DataFrame, benchmark: Benchmark) -> str:
+    named = [
+        f"{_cell_name(cell, benchmark)} {_of(cell['scored'], cell['expected'])}"
+        for cell in cells.head(_CELLS_NAMED).iter_rows(named=True)
+    ]
+    rest = cells.height - len(named)
+    return ", ".join(named) + (f" and {rest} more cells" if rest else "")
+
+
+def _policy_note(errors: Errors, null: Null | None) -> Note:
+    policies: Iterable[str] = [_ERRORS[errors], *([_NULLS[null]] if null else [])]
+    return Note(
+        "Unweighted means of cells; " + "; ".join(policies) if null else "; ".join(policies)
+    )

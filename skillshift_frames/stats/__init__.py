@@ -1,0 +1,3 @@
+"""Numbers in, numbers out: nothing here knows a frame, a file or a metric's name."""
+
+from __future__ import annotations

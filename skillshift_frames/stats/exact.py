@@ -1,0 +1,68 @@
+"""Means of ratios without rounding on the way: integers until one division at the end.
+
+Python divides two integers correctly rounded, whatever their size, so a mean computed here is the float nearest to the
+true value, does not depend on the order of its terms, and prints the digits that pencil and paper give.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def weighted_mean(terms: Iterable[tuple[int, int, int]], *, scale: int = 1) -> float | None:
+    """Give ``scale`` times the mean of ratios, each counted with its weight.
+
+    Parameters
+    ----------
+    terms
+        ``(numerator, denominator, weight)``: ``weight`` items whose values sum to ``numerator / denominator``.
+    scale
+        100 for percent.
+
+    Returns
+    -------
+    float or None
+        None where the weights sum to 0: a mean of nothing is undefined, not 0.
+
+    Examples
+    --------
+    >>> weighted_mean([(2, 3, 1), (1, 1, 1)], scale=100)  # two of three trials, and one of one
+    83.33333333333333
+    >>> weighted_mean([]) is None
+    True
+    """
+    listed = list(terms)
+    count = sum(weight for _, _, weight in listed)
+    if not count:
+        return None
+    common = math.lcm(*(denominator for _, denominator, _ in listed))
+    total = sum(numerator * (common // denominator) for numerator, denominator, _ in listed)
+    return scale * total / (common * count)
+
+
+def mean_of_ratios(ratios: Iterable[tuple[int, int]]) -> float | None:
+    """Give the unweighted mean of ratios ``(numerator, denominator)``, None where there is none.
+
+    Examples
+    --------
+    >>> mean_of_ratios([(1, 3), (1, 6)])
+    0.25
+    """
+    return weighted_mean((numerator, denominator, 1) for numerator, denominator in ratios)
+
+
+def as_ratio(value: float, numerator: int, denominator: int) -> tuple[int, int]:
+    """Give ``value`` as a ratio of integers: the given one if that is where it came from, else the float's own.
+
+    Examples
+    --------
+    >>> as_ratio(100 / 3, 100, 3), as_ratio(0.5, 100, 3)
+    ((100, 3), (1, 2))
+    """
+    if denominator and numerator / denominator == value:
+        return numerator, denominator
+    return value.as_integer_ratio()
