@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from types import MappingProxyType
@@ -145,6 +144,8 @@ def load_benchmark(path: str | PathLike[str]) -> Benchmark:
     ...     load_benchmark(file).slots
     ('cart', 'search', 'plain', 'shifted', 'overall')
     """
+    import tomllib  # noqa: PLC0415 - only a benchmark from a file needs it
+
     name = fspath(path)
     try:
         with open(name, "rb") as file:  # noqa: PTH123 - the path is shown as it was given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -77,111 +77,77 @@ def cells(
     """
     counts = tally(tasks)
     axes = _axes_of(counts, benchmark)
-    per_run = counts.select(pl.col("run").unique().sort())
-    grid = per_run.join(_grid(axes), how="cross")
-    coverage = counts.group_by(CELL).agg(
-        scored=pl.col("tasks").filter(pl.col("trials") > 0).sum(),
-        errored=pl.col("tasks").filter(pl.col("trials") == 0).sum(),
-        errored_trials=(pl.col("errored_trials") * pl.col("tasks")).sum(),
-    )
-    joined = grid.join(coverage, on=CELL, how="left").join(
-        _metrics(counts, errors), on=CELL, how="left"
-    )
-    counted = [
-        "scored",
-        "errored",
-        "errored_trials",
-        "trials",
-        "n",
-        "n_steps",
-        "n_calls",
-        "successes",
+    by_cell = _outcomes_by_cell(counts)
+    rows = [
+        (run, site, condition, *_cell(by_cell.get((run, site, condition), []), expected, errors))
+        for run in sorted({run for run, _, _ in by_cell})
+        for site, expected in axes.sites.items()
+        for condition in axes.conditions
     ]
-    filled = joined.with_columns(pl.col(counted).fill_null(0))
-    gap = pl.col("expected") - pl.col("scored") - pl.col("errored")
-    ordered = filled.with_columns(missing=pl.max_horizontal(gap, 0)).sort("run", "_order")
-    return ordered.select(pl.col(name).cast(dtype) for name, dtype in CELLS.items())
+    return pl.DataFrame(rows, schema=CELLS, orient="row")
 
 
 def _axes_of(counts: pl.DataFrame, benchmark: BenchmarkLike) -> Benchmark:
     per_cell = counts.group_by(CELL).agg(expected=pl.col("tasks").sum())
     axes = resolve_benchmark(benchmark, per_cell)
-    for name, known in (("site", list(axes.sites)), ("condition", list(axes.conditions))):
-        unknown = counts.filter(~pl.col(name).is_in(known)).get_column(name).unique().sort()
-        if unknown.len():
-            msg = f"benchmark {axes.name} has no {name} {unknown[0]!r}; give the benchmark that the records were read under"
+    for name, known in (("site", axes.sites), ("condition", axes.conditions)):
+        unknown = sorted(set(per_cell.get_column(name)) - set(known))
+        if unknown:
+            msg = (
+                f"benchmark {axes.name} has no {name} {unknown[0]!r}; "
+                "give the benchmark that the records were read under"
+            )
             raise BenchmarkError(msg)
     return axes
 
 
-def _grid(axes: Benchmark) -> pl.DataFrame:
-    rows = [
-        (site, condition, tasks)
-        for site, tasks in axes.sites.items()
-        for condition in axes.conditions
-    ]
-    schema = {"site": pl.String, "condition": pl.String, "expected": pl.Int64}
-    return pl.DataFrame(rows, schema=schema, orient="row").with_row_index("_order")
+def _outcomes_by_cell(counts: pl.DataFrame) -> dict[tuple[str, str, str], list[dict[str, int]]]:
+    """Sum the outcomes of each cell's tasks, apart only where they have different numbers of trials."""
+    # Tasks with equally many trials share a denominator, so their sums are enough.
+    shape = [name for name in OUTCOME if name.endswith("trials")]
+    sums = [(pl.col(name) * pl.col("tasks")).sum() for name in OUTCOME if name not in shape]
+    summed = counts.group_by(*CELL, *shape).agg(pl.col("tasks").sum(), *sums)
+    by_cell: dict[tuple[str, str, str], list[dict[str, int]]] = {}
+    for outcome in summed.iter_rows(named=True):
+        cell = (outcome.pop("run"), outcome.pop("site"), outcome.pop("condition"))
+        by_cell.setdefault(cell, []).append(outcome)
+    return by_cell
 
 
-def _metrics(counts: pl.DataFrame, errors: Errors) -> pl.DataFrame:
-    """Compute what follows from the outcomes of each cell under a policy about errors."""
-    used = counts.select(
-        *CELL, "tasks", *(_used(name, errors) for name in OUTCOME if not name.startswith("errored"))
+def _cell(
+    outcomes: list[dict[str, int]], expected: int, errors: Errors
+) -> tuple[int | float | None, ...]:
+    """Compute the columns of one cell after its key, in the order of `CELLS`."""
+    scored = sum(outcome["tasks"] for outcome in outcomes if outcome["trials"])
+    errored = sum(outcome["tasks"] for outcome in outcomes if not outcome["trials"])
+    missing = max(0, expected - scored - errored)
+    errored_trials = sum(outcome["errored_trials"] * outcome["tasks"] for outcome in outcomes)
+
+    def used(outcome: dict[str, int], name: str) -> int:
+        return outcome[name] + (outcome.get(f"errored_{name}", 0) if errors == "zero" else 0)
+
+    def terms(name: str, trials: str) -> list[tuple[int, int, int]]:
+        """Give sum, trials per task and tasks, where there are trials to divide by."""
+        listed = [(used(o, name), used(o, trials), o["tasks"]) for o in outcomes]
+        return [term for term in listed if term[1]]
+
+    success, steps = terms("successes", "trials"), terms("steps", "steps_trials")
+    calls, failures = terms("skill_calls", "calls_trials"), terms("skill_failures", "calls_trials")
+    called, failed = _total(calls), _total(failures)
+    return (
+        *(expected, scored, errored, missing, errored_trials),
+        sum(trials * tasks for _, trials, tasks in success),
+        *(sum(tasks for _, _, tasks in metric) for metric in (success, steps, calls)),
+        _total(success) or 0,
+        *(_total(steps), called, failed),
+        *(weighted_mean(success, scale=100), weighted_mean(steps), weighted_mean(calls)),
+        100 * failed / called if called and failed is not None else None,
     )
-    # Tasks with equally many trials share a denominator: their sums are enough.
-    shapes = used.group_by(*CELL, "trials", "steps_trials", "calls_trials").agg(
-        pl.col("tasks").sum(),
-        *(
-            (pl.col(name) * pl.col("tasks")).sum()
-            for name in ("successes", "steps", "skill_calls", "skill_failures")
-        ),
-    )
-    by_cell: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for shape in shapes.iter_rows(named=True):
-        by_cell.setdefault(tuple(shape[name] for name in CELL), []).append(shape)
-    rows = [
-        dict(zip(CELL, cell, strict=True)) | _cell_metrics(shape) for cell, shape in by_cell.items()
-    ]
-    schema = {name: CELLS[name] for name in CELLS if name in {*CELL, *_cell_metrics([])}}
-    return pl.DataFrame(rows, schema=schema)
 
 
-def _used(name: str, errors: Errors) -> pl.Expr:
-    if errors == "exclude" or name == "successes":
-        return pl.col(name)
-    return (pl.col(name) + pl.col(f"errored_{name}")).alias(name)
-
-
-def _cell_metrics(shapes: list[dict[str, Any]]) -> dict[str, int | float | None]:
-    """Compute the metrics of one cell from the sums over its tasks, one entry per number of trials."""
-
-    def total(name: str, trials: str) -> int:
-        return sum(shape[name] for shape in shapes if shape[trials])
-
-    def tasks(trials: str) -> int:
-        return total("tasks", trials)
-
-    def mean(name: str, trials: str, scale: int = 1) -> float | None:
-        terms = [(shape[name], shape[trials], shape["tasks"]) for shape in shapes if shape[trials]]
-        return weighted_mean(terms, scale=scale)
-
-    has_steps, has_calls = tasks("steps_trials"), tasks("calls_trials")
-    calls, failures = total("skill_calls", "calls_trials"), total("skill_failures", "calls_trials")
-    return {
-        "trials": sum(shape["trials"] * shape["tasks"] for shape in shapes),
-        "n": tasks("trials"),
-        "n_steps": has_steps,
-        "n_calls": has_calls,
-        "successes": total("successes", "trials"),
-        "steps": total("steps", "steps_trials") if has_steps else None,
-        "skill_calls": calls if has_calls else None,
-        "skill_failures": failures if has_calls else None,
-        "SR": mean("successes", "trials", 100),
-        "AS": mean("steps", "steps_trials"),
-        "ASC": mean("skill_calls", "calls_trials"),
-        "SFR": 100 * failures / calls if calls else None,
-    }
+def _total(terms: list[tuple[int, int, int]]) -> int | None:
+    """Add up sums, None where nothing was recorded: no number is not 0."""
+    return sum(total for total, _, _ in terms) if terms else None
 
 
 def coverage(cells: pl.DataFrame) -> pl.DataFrame:
@@ -273,12 +239,13 @@ def gaps(tasks: pl.DataFrame, *, benchmark: BenchmarkLike = "skillshift") -> pl.
     """
     named = tasks.select("run", "site", "condition", family(), "error")
     axes = resolve_benchmark(benchmark, tasks)
+    grid = pl.DataFrame(
+        [(site, condition) for site in axes.sites for condition in axes.conditions],
+        schema=["site", "condition"],
+        orient="row",
+    ).with_row_index("_order")
     families = named.select("site", "family").unique()
-    wanted = (
-        named.select(pl.col("run").unique())
-        .join(_grid(axes).drop("expected"), how="cross")
-        .join(families, on="site")
-    )
+    wanted = named.select(pl.col("run").unique()).join(grid, how="cross").join(families, on="site")
     per_task = named.group_by(*CELL, "family").agg(
         measured=measured().any(), error=pl.col("error").drop_nulls().sort().first()
     )

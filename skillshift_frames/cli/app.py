@@ -14,13 +14,17 @@ from typer.exceptions import TyperException
 from skillshift_frames._version import __version__
 from skillshift_frames.cli import records
 from skillshift_frames.cli.output import say
-from skillshift_frames.errors import SkillshiftError, SkillshiftWarning
+from skillshift_frames.errors import InputError, SkillshiftError, SkillshiftWarning
 
 #: 1 is an answer ("no"), 2 the caller's mistake, 70 ours (EX_SOFTWARE), 130 an interrupt (128 + SIGINT).
 BAD_INPUT, BUG, INTERRUPTED = 2, 70, 130
 
+NAME = "skillshift-frames"
+#: Set by a shell that wants to know how a command line goes on.
+COMPLETION = "_SKILLSHIFT_FRAMES_COMPLETE"
+
 app = typer.Typer(
-    name="skillshift-frames",
+    name=NAME,
     help="From per_task.jsonl to numbers that can be trusted.",
     epilog="Exit codes: 0 fine, 1 the answer is no, 2 bad input or usage, 70 a bug of ours, 130 interrupted.",
     no_args_is_help=True,
@@ -55,26 +59,45 @@ def run(arguments: list[str] | None = None) -> int:
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", SkillshiftWarning)
     try:
-        code = app(arguments, prog_name="skillshift-frames", standalone_mode=False)
+        if sys.stdout is None:
+            msg = "standard output is closed"
+            raise InputError(msg)  # noqa: TRY301 - the one place that turns errors into codes
+        command = typer.main.get_command(app)
+        if COMPLETION in os.environ:
+            command.main(prog_name=NAME)  # answers the shell and exits
+        # What main does, without its own idea of what an interrupt and a closed pipe mean.
+        with command.make_context(
+            NAME, sys.argv[1:] if arguments is None else arguments
+        ) as context:
+            command.invoke(context)
         sys.stdout.flush()
-    except TyperException as error:
-        _show_usage_error(error)
-        return BAD_INPUT
-    except SkillshiftError as error:
-        say(f"error: {error}")
-        return BAD_INPUT
-    except (KeyboardInterrupt, typer.Abort):
-        say("interrupted")
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has seen enough (| head). Python would flush once more at exit and complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception:  # noqa: BLE001 - the last resort: a bug must not look like an answer
-        say(traceback.format_exc().rstrip())
-        say("This is a bug in skillshift-frames; please report it with the lines above.")
-        return BUG
-    return code if isinstance(code, int) else 0
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort: a bug must not look like an answer
+        return _explain(error)
+    return 0
+
+
+def _explain(error: BaseException) -> int:
+    """Say what went wrong, and give the exit code that it means."""
+    match error:
+        case typer.Exit():
+            return error.exit_code
+        case BrokenPipeError():
+            # The reader has seen enough (| head). Python would flush once more at exit and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        case TyperException():
+            _show_usage_error(error)
+            return BAD_INPUT
+        case SkillshiftError() | OSError():
+            # A full disk, a file that may not be read: no bug of ours either.
+            say(f"error: {error}")
+            return BAD_INPUT
+        case KeyboardInterrupt() | typer.Abort():
+            say("interrupted")
+            return INTERRUPTED
+    say("".join(traceback.format_exception(error)).rstrip())
+    say("This is a bug in skillshift-frames; please report it with the lines above.")
+    return BUG
 
 
 def _show_usage_error(error: TyperException) -> None:

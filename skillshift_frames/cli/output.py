@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from skillshift_frames.errors import InputError
+from skillshift_frames.render.escape import escape_text
 
 if TYPE_CHECKING:
     from skillshift_frames.render.document import Document
@@ -25,10 +26,17 @@ _SUFFIXES: dict[str, Format] = {
 }
 
 
+#: What -o may call standard output, which is written to and never replaced, also where it is a file.
+_STDOUT = {"-", "/dev/stdout"}
+
+
 def say(message: str) -> None:
-    """Tell the user something that is not the answer: on stderr, in whatever encoding that takes."""
+    """Tell the user something that is not the answer: on stderr, in whatever encoding that takes, and inert."""
     stream = sys.stderr
-    line = f"{message}\n".encode(stream.encoding or "utf-8", errors="backslashreplace")
+    if stream is None:  # closed by the caller (2>&-)
+        return
+    shown = "\n".join(map(escape_text, message.split("\n")))
+    line = f"{shown}\n".encode(stream.encoding or "utf-8", errors="backslashreplace")
     stream.write(line.decode(stream.encoding or "utf-8"))
     stream.flush()
 
@@ -97,7 +105,7 @@ def emit(make: Make, given: Format | None, output: Path | None, *, force: bool) 
     from skillshift_frames.render.files import refuse_to_overwrite, write_text  # noqa: PLC0415 - not for --help
 
     chosen = chosen_format(given, output)
-    if output is None:
+    if output is None or str(output) in _STDOUT:
         # Bytes, not text: the same on every platform and under every locale.
         sys.stdout.flush()
         sys.stdout.buffer.write(make(chosen, color=wants_color()).encode())

@@ -23,6 +23,7 @@ from skillshift_frames.cli.options import (
     parse_labels,
 )
 from skillshift_frames.cli.output import Format, emit, render, say
+from skillshift_frames.render.escape import escape_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -99,9 +100,10 @@ def cells(
         axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
         if chosen == "json":
             return machine.cells_json(cells, axes, errors=errors)
-        if chosen == "csv":
-            return machine.to_csv(cells)
         document = tables.cells_document(cells, sf.bounds(cells), axes, errors=errors)
+        if chosen == "csv":
+            _say_notes(document)
+            return machine.to_csv(cells)
         return render(document, chosen, color=color)
 
     emit(make, format, output, force=force)
@@ -139,9 +141,11 @@ def check(
             return checks.check_text(faults, valid.height, measured)
         if chosen == "json":
             return checks.check_json(faults, valid.height, measured)
+        document = checks.check_document(faults, valid.height, measured)
         if chosen == "csv":
+            _say_notes(document)
             return machine.to_csv(faults)
-        return render(checks.check_document(faults, valid.height, measured), chosen, color=color)
+        return render(document, chosen, color=color)
 
     emit(make, format, output, force=force)
     if failed or (strict and (faults.height or not (measured and measured.complete))):
@@ -172,7 +176,11 @@ def export(
     sf.refuse_to_overwrite(output, force=force)
     tasks = sf.read_tasks(runs or [], **_reading(label, benchmark, pool=pool, extra=extra))
     sf.write_tasks(tasks, output, force=force)
-    say(f"{output}: {tasks.height:,} records of {tasks.get_column('run').n_unique()} runs")
+    records, runs_read = tasks.height, tasks.get_column("run").n_unique()
+    say(
+        f"{output}: {records:,} {'record' if records == 1 else 'records'} of "
+        f"{runs_read:,} {'run' if runs_read == 1 else 'runs'}"
+    )
 
 
 class _Reading(TypedDict):
@@ -202,8 +210,9 @@ def _cells(
     axes = sf.resolve_benchmark(benchmark, tasks)
     cells = sf.cells(tasks, benchmark=axes, errors=errors)
     for group in sf.shards(cells):
+        labels = ", ".join(map(escape_text, group))
         say(
-            f"hint: {', '.join(group)} have no cell in common and look like shards of one run; --pool reads them as one"
+            f"hint: {labels} have no cell in common and look like shards of one run; --pool reads them as one"
         )
     return axes, cells
 
@@ -211,7 +220,7 @@ def _cells(
 def _say_notes(document: Document) -> None:
     """Tell on stderr what the format has no place for."""
     for note in document.notes:
-        say(f"note: {note.mark} {note.text}" if note.mark else f"note: {note.text}")
+        say(f"note: {note.mark}{' ' if note.mark else ''}{escape_text(note.text)}")
 
 
 _SUMMARIES: dict[Callable[..., None], str] = {

@@ -87,13 +87,16 @@ def _check_parts(
     tasks = _concat(frames, sources)
     known = known_benchmark(benchmark)
     paths = [source.path for source in sources]
-    found, valid = find_faults(tasks, known, paths)
+    found, bad_rows = find_faults(tasks, known, paths)
     if known is None and tasks.height:
         infer_benchmark(tasks)  # raises where the names cannot be a table's axes
     schema = pl.Schema([*FAULTS.items(), (SOURCE, pl.UInt32())])
     every = pl.concat([pl.DataFrame(reading, schema=schema, orient="row"), found])
     ordered = every.sort(SOURCE, "line", maintain_order=True, nulls_last=False).drop(SOURCE)
-    return Checked(tasks.filter(valid).drop(SOURCE, LINE), ordered, [])
+    if bad_rows.len():
+        numbers = pl.int_range(pl.len(), dtype=pl.UInt32)
+        tasks = tasks.filter(~numbers.is_in(bad_rows.implode()))
+    return Checked(tasks.drop(SOURCE, LINE), ordered, [])
 
 
 def _fault(source: Source, index: int, line: int | None, finding: Finding) -> tuple[object, ...]:

@@ -34,32 +34,26 @@ def find_faults(
     """Put every rule to every row.
 
     ``tasks`` has the columns `SOURCE` (an index into ``paths``) and `LINE` beside those of a record. Returns the
-    faults with their place, and a Boolean per row: it broke no rule but warnings.
+    faults with their place, and the numbers of the rows that broke more than a warning.
     """
-    broken = tasks.lazy().select(
+    questions = tasks.lazy().select(
         *(rule.broken(benchmark).any().alias(str(i)) for i, rule in enumerate(RULES)),
+        *(pl.col(name).null_count().alias(name) for name in WHOLE_RUN),
         _key_hash().n_unique().alias("keys"),
     )
-    answers = broken.collect(engine="streaming").row(0, named=True)
+    answers = questions.collect(engine="streaming").row(0, named=True)
     indexed = tasks.with_row_index(ROW)
     found = [
         *(_faults_of(rule, indexed, benchmark) for i, rule in enumerate(RULES) if answers[str(i)]),
-        *(
-            _null_in_part_of_a_run(name, indexed)
-            for name in WHOLE_RUN
-            if tasks.get_column(name).null_count()
-        ),
+        *(_null_in_part_of_a_run(name, indexed) for name in WHOLE_RUN if answers[name]),
     ]
-    bad_rows = [faults.filter(pl.col("severity") == "error").get_column(ROW) for faults in found]
-    if tasks.height and answers["keys"] < tasks.height:
+    bad_rows = [faults.filter(severity="error").get_column(ROW) for faults in found]
+    if answers["keys"] < tasks.height:
         repeated = _repeated_records(indexed, paths)
-        found.append(repeated.select(_FOUND))
+        found.append(repeated.select(*_FOUND))
         bad_rows += [repeated.get_column(ROW), repeated.get_column("_first")]
-    rows = pl.concat([pl.Series(ROW, [], dtype=pl.UInt32), *bad_rows])
-    valid = ~pl.select(
-        pl.int_range(tasks.height, dtype=pl.UInt32).is_in(rows.implode())
-    ).to_series()
-    return _with_place(pl.concat([_FOUND.to_frame(), *found]), indexed, paths), valid
+    faults = _with_place(pl.concat([_FOUND.to_frame(), *found]), indexed, paths)
+    return faults, pl.concat([pl.Series(ROW, [], dtype=pl.UInt32), *bad_rows])
 
 
 def _key_hash() -> pl.Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets
+import shutil
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +45,8 @@ def refuse_to_overwrite(path: str | os.PathLike[str], *, force: bool) -> None:
 def replacing(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
     """Give a path to write to; it takes the place of ``path`` when the block ends well, and goes when it does not.
 
-    A run killed in the middle leaves the old file or the new one. A link stays a link: its target is replaced.
+    A run killed in the middle leaves the old file or the new one. A link stays a link: its target is replaced; and who
+    may read or write the old file may do so with the new one.
 
     Examples
     --------
@@ -61,11 +62,13 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[
     if target.exists() and not target.is_file():
         yield target  # a device or a pipe, such as /dev/stdout, cannot be renamed over
         return
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
     try:
         yield draft
         with draft.open("rb+") as written:
             os.fsync(written.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
         draft.replace(target)
     finally:
         with suppress(FileNotFoundError):

@@ -176,7 +176,8 @@ def _mark_notes(slots: pl.DataFrame, cells: pl.DataFrame, benchmark: Benchmark) 
         yield Note(f"SFR over fewer than {STABLE_CALLS} skill calls: {counts}", UNSTABLE)
     absent = sorted(set(marked("not-applicable").get_column("run")))
     if absent:
-        yield Note(f"does not apply: {', '.join(absent)} records no skill calls", NOT_APPLICABLE)
+        records = "records" if len(absent) == 1 else "record"
+        yield Note(f"does not apply: {', '.join(absent)} {records} no skill calls", NOT_APPLICABLE)
     for (run, metric), _ in marked("undefined").group_by("run", "metric", maintain_order=True):
         reason = _why_undefined(cells.filter(pl.col("run") == run), str(metric), benchmark)
         yield Note(f"undefined: {run} {metric}: {reason}", UNDEFINED)

@@ -5,11 +5,7 @@ Nothing is cut or wrapped: a line is as long as it must be, on a terminal and in
 
 from __future__ import annotations
 
-from io import StringIO
-from typing import TYPE_CHECKING
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, TypeAlias
 
 from skillshift_frames.render.escape import escape_text
 from skillshift_frames.render.layout import (
@@ -29,6 +25,8 @@ from skillshift_frames.render.layout import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rich.text import Text
+
     from skillshift_frames.render.document import Document, Row
     from skillshift_frames.render.layout import Box
 
@@ -36,6 +34,9 @@ if TYPE_CHECKING:
 _HEADING = "bold"
 _MARK = "yellow"
 _NOTE = "dim"
+
+#: Pieces of text, each with its style. Rich, which turns styles into colours, is imported where colour is wanted.
+Line: TypeAlias = list[tuple[str, str]]
 
 
 def render_text(document: Document, *, color: bool = False) -> str:
@@ -71,8 +72,10 @@ def render_text(document: Document, *, color: bool = False) -> str:
         GitLab  Magento
     SR   17.71    25.49 ⚠
     """
-    lines = text_lines(document)
-    return _ansi(lines) if color else f"{lines.plain}\n"
+    if color:
+        return _ansi(text_lines(document))
+    lines = ("".join(text for text, _ in line).rstrip() for line in _lines(document))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def text_lines(document: Document) -> Text:
@@ -89,53 +92,57 @@ def text_lines(document: Document) -> Text:
         For ``Console.print(..., soft_wrap=True)``; the last line is not ended. It holds no markup, so that a label
         such as ``[bold]`` stays what it is.
     """
-    document = translate(document, escape_text)
-    lines = list(_lines(document))
+    from rich.text import Text  # noqa: PLC0415 - only colour needs rich
+
+    lines = [Text.assemble(*line) for line in _lines(document)]
     for line in lines:
         line.rstrip()
     return Text("\n").join(lines)
 
 
-def _lines(document: Document) -> Iterator[Text]:
+def _lines(document: Document) -> Iterator[Line]:
+    document = translate(document, escape_text)
     boxes = measure(document)
     if document.title:
-        yield Text(document.title, _HEADING)
-        yield Text()
+        yield [(document.title, _HEADING)]
+        yield []
     if document.spanners:
         yield _spanner_line(document, boxes)
     yield _row_line(heading(document), document, boxes, style=_HEADING)
     for index, block in enumerate(blocks(document)):
         if index:
-            yield Text()
+            yield []
         for row in without_repeats(block):
             yield _row_line(row, document, boxes)
     if document.notes:
-        yield Text()
+        yield []
     for note in document.notes:
-        yield Text(with_marks(note.mark, (note.text,)), _NOTE)
+        yield [(with_marks(note.mark, (note.text,)), _NOTE)]
 
 
-def _spanner_line(document: Document, boxes: list[Box]) -> Text:
-    line = Text()
+def _spanner_line(document: Document, boxes: list[Box]) -> Line:
+    line: Line = []
     for segment in segments(document):
         free = span_width(boxes, segment) - width(segment.title)
-        line.append(" " * (free // 2))
-        line.append(segment.title, _HEADING)
-        line.append(" " * (free - free // 2 + GAP))
+        line.append((" " * (free // 2), ""))
+        line.append((segment.title, _HEADING))
+        line.append((" " * (free - free // 2 + GAP), ""))
     return line
 
 
-def _row_line(row: Row, document: Document, boxes: list[Box], *, style: str = "") -> Text:
-    line = Text()
+def _row_line(row: Row, document: Document, boxes: list[Box], *, style: str = "") -> Line:
+    line: Line = []
     for cell, column, box in zip(row.cells, document.columns, boxes, strict=True):
         text, marks = place(cell, column, box)
-        line.append(text, style)
-        line.append(marks, _MARK if cell.marks else "")
-        line.append(" " * GAP)
+        line += [(text, style), (marks, _MARK if cell.marks else ""), (" " * GAP, "")]
     return line
 
 
 def _ansi(lines: Text) -> str:
+    from io import StringIO  # noqa: PLC0415
+
+    from rich.console import Console  # noqa: PLC0415
+
     console = Console(
         file=StringIO(),
         force_terminal=True,
