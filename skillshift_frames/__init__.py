@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         success_rate,
     )
     from skillshift_frames.readers.tasks import check_tasks, from_frame, read_tasks, scan_tasks
-    from skillshift_frames.render.files import refuse_to_overwrite, write_tasks
+    from skillshift_frames.render.files import write_tasks
     from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
     from skillshift_frames.table import grid, identity, slots, table
 
@@ -55,7 +55,7 @@ _HOMES = {
         "SkillshiftWarning",
     ),
     "metrics": ("average_skill_calls", "average_steps", "skill_failure_rate", "success_rate"),
-    "render.files": ("refuse_to_overwrite", "write_tasks"),
+    "render.files": ("write_tasks",),
     "readers.tasks": ("check_tasks", "from_frame", "read_tasks", "scan_tasks"),
     "schema": ("CELLS", "FAULTS", "SLOTS", "TABLE", "TASKS", "family"),
     "table": ("grid", "identity", "slots", "table"),
@@ -92,7 +92,6 @@ __all__ = [
     "load_benchmark",
     "published",
     "read_tasks",
-    "refuse_to_overwrite",
     "resolve_benchmark",
     "scan_tasks",
     "shards",

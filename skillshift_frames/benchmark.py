@@ -237,5 +237,17 @@ def infer_benchmark(frame: pl.DataFrame) -> Benchmark:
 
 
 def resolve_benchmark(benchmark: BenchmarkLike, frame: pl.DataFrame) -> Benchmark:
-    """Resolve ``benchmark=`` for data at hand: as `known_benchmark`, with ``"infer"`` read off ``frame``."""
+    """Resolve what ``benchmark=`` was given, with ``"infer"`` read off ``frame`` (tasks or cells).
+
+    Raises
+    ------
+    BenchmarkError
+        As `load_benchmark`, or, inferred, as `infer_benchmark`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> resolve_benchmark("skillshift", pl.DataFrame()).expected
+    2130
+    """
     return known_benchmark(benchmark) or infer_benchmark(frame)

@@ -13,7 +13,7 @@ from typer.exceptions import TyperException
 
 from skillshift_frames._version import __version__
 from skillshift_frames.cli import records
-from skillshift_frames.cli.output import say
+from skillshift_frames.cli.output import discard, say
 from skillshift_frames.errors import InputError, SkillshiftError, SkillshiftWarning
 
 #: 1 is an answer ("no"), 2 the caller's mistake, 70 ours (EX_SOFTWARE), 130 an interrupt (128 + SIGINT).
@@ -82,8 +82,7 @@ def _explain(error: BaseException) -> int:
         case typer.Exit():
             return error.exit_code
         case BrokenPipeError():
-            # The reader has seen enough (| head). Python would flush once more at exit and complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard(sys.stdout)
             return 0
         case TyperException():
             _show_usage_error(error)

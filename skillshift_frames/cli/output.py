@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TextIO, TypeAlias
 
 from skillshift_frames.errors import InputError
 from skillshift_frames.render.escape import escape_text
@@ -37,8 +37,19 @@ def say(message: str) -> None:
         return
     shown = "\n".join(map(escape_text, message.split("\n")))
     line = f"{shown}\n".encode(stream.encoding or "utf-8", errors="backslashreplace")
-    stream.write(line.decode(stream.encoding or "utf-8"))
-    stream.flush()
+    try:
+        stream.write(line.decode(stream.encoding or "utf-8"))
+        stream.flush()
+    except BrokenPipeError:
+        discard(stream)
+
+
+def discard(stream: TextIO) -> None:
+    """Let what is written from here on go nowhere: its reader has seen enough (``| head``), which is no error.
+
+    Python flushes the standard streams once more when it ends, and would complain.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def chosen_format(given: Format | None, output: Path | None) -> Format:
@@ -107,9 +118,13 @@ def emit(make: Make, given: Format | None, output: Path | None, *, force: bool) 
     chosen = chosen_format(given, output)
     if output is None or str(output) in _STDOUT:
         # Bytes, not text: the same on every platform and under every locale.
-        sys.stdout.flush()
-        sys.stdout.buffer.write(make(chosen, color=wants_color()).encode())
-        sys.stdout.buffer.flush()
+        content = make(chosen, color=wants_color()).encode()
+        try:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            discard(sys.stdout)  # and the exit code stays that of the answer
         return
     refuse_to_overwrite(output, force=force)
     write_text(make(chosen, color=False), output, force=force)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypedDict
@@ -170,10 +171,12 @@ def export(
     force: Force = False,
 ) -> None:
     """Write checked records of all runs to one file, for what comes after."""
+    from skillshift_frames.render.files import refuse_to_overwrite  # noqa: PLC0415 - not for --help
+
     if output is None:
         msg = "export needs -o FILE (.parquet, .csv, .arrow or .jsonl)"
         raise sf.InputError(msg)
-    sf.refuse_to_overwrite(output, force=force)
+    refuse_to_overwrite(output, force=force)
     tasks = sf.read_tasks(runs or [], **_reading(label, benchmark, pool=pool, extra=extra))
     sf.write_tasks(tasks, output, force=force)
     records, runs_read = tasks.height, tasks.get_column("run").n_unique()
@@ -193,7 +196,16 @@ class _Reading(TypedDict):
 def _reading(
     label: list[str] | None, benchmark: str, *, pool: bool, extra: ExtraPolicy
 ) -> _Reading:
+    _let_interrupts_through()
     return {"labels": parse_labels(label), "pool": pool, "benchmark": benchmark, "extra": extra}
+
+
+def _let_interrupts_through() -> None:
+    """Undo what importing Polars does to Control-C: a read that it interrupts would go on, for ever on a terminal."""
+    import polars  # noqa: F401, ICN001, PLC0415 - not for --help; from now on its handler is the one in place
+
+    if hasattr(signal, "siginterrupt"):  # not on Windows
+        signal.siginterrupt(signal.SIGINT, True)
 
 
 def _cells(

@@ -117,7 +117,7 @@ def _wrong_type(column: pl.Series) -> list[Finding]:
     if wanted == pl.Int64 and dtype == pl.UInt64 and (column > (1 << 63) - 1).any():
         largest = str(column.max())
         return [Finding(column.name, largest, "range", f"{largest} is beyond 64 bits with a sign")]
-    never_null = column.name in {"uid", "site", "condition", "trial"}
+    never_null = column.name in {"uid", "site", "condition"}
     if never_null and column.null_count():
         row = column.is_null().arg_max()
         wrong = f"is null in {column.null_count():,} rows, the first of them row {(row or 0) + 1:,}"
@@ -126,6 +126,7 @@ def _wrong_type(column: pl.Series) -> list[Finding]:
 
 
 def _typed(name: str, dtype: pl.DataType, frame: pl.DataFrame) -> pl.Expr:
-    if name in frame.columns:
-        return pl.col(name).cast(dtype)
-    return pl.lit(1 if name == "trial" else None, dtype=dtype).alias(name)
+    if name not in frame.columns:
+        return pl.lit(1 if name == "trial" else None, dtype=dtype).alias(name)
+    # A column cannot leave out a single row's trial as a line can: null there says what a missing key says.
+    return pl.col(name).cast(dtype).fill_null(1) if name == "trial" else pl.col(name).cast(dtype)

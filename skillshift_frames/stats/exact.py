@@ -56,13 +56,24 @@ def mean_of_ratios(ratios: Iterable[tuple[int, int]]) -> float | None:
 
 
 def as_ratio(value: float, numerator: int, denominator: int) -> tuple[int, int]:
-    """Give ``value`` as a ratio of integers: the given one if that is where it came from, else the float's own.
+    """Give the ratio of integers that a float was rounded from.
+
+    That is the given one if it rounds to ``value``, else the only one with a denominator up to a million that does
+    (two of those differ by more than a float's last digit, for values up to 100), else the float's own.
 
     Examples
     --------
-    >>> as_ratio(100 / 3, 100, 3), as_ratio(0.5, 100, 3)
-    ((100, 3), (1, 2))
+    >>> as_ratio(100 / 3, 100, 3), as_ratio(250 / 3, 100, 3), as_ratio(0.5, 100, 3)
+    ((100, 3), (250, 3), (1, 2))
     """
     if denominator and numerator / denominator == value:
         return numerator, denominator
+    from fractions import Fraction  # noqa: PLC0415 - only unequal numbers of trials come here
+
+    simplest = Fraction(value).limit_denominator(_LARGEST_DENOMINATOR)
+    if float(simplest) == value:
+        return simplest.numerator, simplest.denominator
     return value.as_integer_ratio()
+
+
+_LARGEST_DENOMINATOR = 1_000_000
