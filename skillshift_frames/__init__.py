@@ -20,6 +20,8 @@ from skillshift_frames._version import __version__
 if TYPE_CHECKING:
     from skillshift_frames.benchmark import SKILLSHIFT, Benchmark, load_benchmark, resolve_benchmark
     from skillshift_frames.cells import bounds, cells, coverage, gaps, shards
+    from skillshift_frames.compare import Comparison, compare
+    from skillshift_frames.decide import Decision, decide
     from skillshift_frames.entry import published
     from skillshift_frames.errors import (
         BenchmarkError,
@@ -30,6 +32,13 @@ if TYPE_CHECKING:
         SkillshiftError,
         SkillshiftWarning,
     )
+    from skillshift_frames.intervals import (
+        CELL_INTERVALS,
+        INTERVALS,
+        cell_intervals,
+        intervals,
+    )
+    from skillshift_frames.lifts import LIFTS
     from skillshift_frames.metrics import (
         average_skill_calls,
         average_steps,
@@ -44,6 +53,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "benchmark": ("SKILLSHIFT", "Benchmark", "load_benchmark", "resolve_benchmark"),
     "cells": ("bounds", "cells", "coverage", "gaps", "shards"),
+    "compare": ("Comparison", "compare"),
+    "decide": ("Decision", "decide"),
     "entry": ("published",),
     "errors": (
         "BenchmarkError",
@@ -54,6 +65,8 @@ _HOMES = {
         "SkillshiftError",
         "SkillshiftWarning",
     ),
+    "intervals": ("CELL_INTERVALS", "INTERVALS", "cell_intervals", "intervals"),
+    "lifts": ("LIFTS",),
     "metrics": ("average_skill_calls", "average_steps", "skill_failure_rate", "success_rate"),
     "render.files": ("write_tasks",),
     "readers.tasks": ("check_tasks", "from_frame", "read_tasks", "scan_tasks"),
@@ -64,13 +77,18 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CELLS",
+    "CELL_INTERVALS",
     "FAULTS",
+    "INTERVALS",
+    "LIFTS",
     "SKILLSHIFT",
     "SLOTS",
     "TABLE",
     "TASKS",
     "Benchmark",
     "BenchmarkError",
+    "Comparison",
+    "Decision",
     "Fault",
     "InputError",
     "OutputExistsError",
@@ -81,14 +99,18 @@ __all__ = [
     "average_skill_calls",
     "average_steps",
     "bounds",
+    "cell_intervals",
     "cells",
     "check_tasks",
+    "compare",
     "coverage",
+    "decide",
     "family",
     "from_frame",
     "gaps",
     "grid",
     "identity",
+    "intervals",
     "load_benchmark",
     "published",
     "read_tasks",

@@ -57,11 +57,21 @@ class Benchmark:
     def __post_init__(self) -> None:
         # Frozen all the way down: a benchmark is shared by everything computed under it.
         object.__setattr__(self, "sites", MappingProxyType(dict(self.sites)))
+        if isinstance(self.conditions, str):
+            msg = f"benchmark {self.name!r}: conditions is {self.conditions!r}; several names are needed"
+            raise BenchmarkError(msg)
         object.__setattr__(self, "conditions", tuple(self.conditions))
         object.__setattr__(self, "titles", MappingProxyType(dict(self.titles)))
         for problem in _problems(self):
             msg = f"benchmark {self.name!r}: {problem}"
             raise BenchmarkError(msg)
+
+    def __hash__(self) -> int:
+        return hash((self.name, frozenset(self.sites.items()), self.conditions))
+
+    def __reduce__(self) -> tuple[type[Benchmark], tuple[object, ...]]:
+        # A read-only view of a mapping can be neither pickled nor copied.
+        return type(self), (self.name, dict(self.sites), self.conditions, dict(self.titles))
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -84,7 +94,7 @@ def _problems(benchmark: Benchmark) -> list[str]:
     problems = []
     if not benchmark.sites or not benchmark.conditions:
         problems.append("it needs at least one site and one condition")
-    problems += [f"{n!r} is not a name" for n in names if not str(n).strip()]
+    problems += [f"{n!r} is not a name" for n in names if not _is_name(n)]
     problems += [
         f"site {site!r} has {count!r} tasks; a positive integer is needed"
         for site, count in benchmark.sites.items()
@@ -97,7 +107,16 @@ def _problems(benchmark: Benchmark) -> list[str]:
         for n in benchmark.titles
         if n not in names
     ]
+    problems += [
+        f"the title of {n!r} is {title!r}; a string is needed"
+        for n, title in benchmark.titles.items()
+        if not _is_name(title)
+    ]
     return problems
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 #: Sites, task counts and conditions of SkillShift (the paper's Table 1).
@@ -180,12 +199,16 @@ def _from_toml(content: dict[str, Any], path: str) -> Benchmark:
         if key not in content:
             msg = f"benchmark {path}: {key} is missing"
             raise BenchmarkError(msg)
-    return Benchmark(
-        name=content.get("name", PurePath(path).stem),
-        sites=content["sites"],
-        conditions=tuple(content["conditions"]),
-        titles=content.get("titles", {}),
-    )
+    try:
+        return Benchmark(
+            name=content.get("name", PurePath(path).stem),
+            sites=content["sites"],
+            conditions=tuple(content["conditions"]),
+            titles=content.get("titles", {}),
+        )
+    except BenchmarkError as error:
+        msg = f"{path}: {error}"
+        raise BenchmarkError(msg) from error
 
 
 def known_benchmark(benchmark: BenchmarkLike) -> Benchmark | None:

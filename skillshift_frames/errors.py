@@ -91,6 +91,11 @@ class RecordError(SkillshiftError, ValueError):
         self.value, self.rule = first.value, first.rule
         super().__init__(first)
 
+    def __reduce__(self) -> tuple[type[RecordError], tuple[pl.DataFrame]]:
+        return type(self), (
+            self.faults,
+        )  # an error in a worker process reaches its parent by pickle
+
     def __str__(self) -> str:
         return "\n".join(describe_faults(self.faults))
 

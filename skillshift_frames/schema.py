@@ -164,6 +164,11 @@ def _empty(name: str) -> Rule:
     return Rule(f"empty-{name}", name, lambda _: pl.col(name) == "", "is empty; a name is needed")
 
 
+def _null(name: str) -> Rule:
+    """In a line the decoder refuses null by type; in a frame every column can hold it."""
+    return Rule(f"{name}-null", name, lambda _: pl.col(name).is_null(), "is null; a name is needed")
+
+
 def _below(name: str, least: int) -> Rule:
     return Rule(
         f"{name.replace('_', '-')}-range",
@@ -207,11 +212,16 @@ def _uid_of_other_version(_: Benchmark | None) -> pl.Expr:
     target_of_source = uid.str.starts_with(
         pl.concat_str(prefix, pl.lit("2."))
     ) & condition.str.starts_with("src")
-    return (site != "wordpress") & (source_of_target | target_of_source)
+    suspect = (site != "wordpress") & (source_of_target | target_of_source)
+    # As above; a uid that only starts like an official one is a name of its own.
+    return pl.when(suspect).then(uid).str.contains(_OFFICIAL_UID).fill_null(value=False)
 
 
 #: Every rule that one record can break by itself, in the order in which its faults are listed.
 RULES = (
+    _null("uid"),
+    _null("site"),
+    _null("condition"),
     _empty("run"),
     _empty("uid"),
     _empty("site"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
@@ -353,4 +355,5 @@ def _slots_of(table: pl.DataFrame, benchmark: BenchmarkLike) -> Benchmark:
 
 def _mean_all(names: list[str]) -> pl.Expr:
     """Average columns, null where one of them is."""
-    return pl.sum_horizontal(names, ignore_nulls=False) / len(names)
+    # One by one: pl.sum_horizontal adds in an order that depends on the number of threads, and so does its last digit.
+    return reduce(add, map(pl.col, names)) / len(names)

@@ -7,9 +7,14 @@ each occurs.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from skillshift_frames.schema import measured
+from skillshift_frames.schema import family, measured
+
+if TYPE_CHECKING:
+    from skillshift_frames.metrics import Errors
 
 CELL = ("run", "site", "condition")
 
@@ -67,25 +72,84 @@ def tally(tasks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     ... ).row(0)
     (1, 3, 2)
     """
-    records = tasks.lazy()
+    per_task = _per_task(tasks.lazy())
+    counted = per_task.group_by(*CELL, *OUTCOME).agg(tasks=pl.len().cast(pl.Int64))
+    return counted.sort(*CELL, *OUTCOME).collect(engine="streaming")
+
+
+def _per_task(records: pl.LazyFrame) -> pl.LazyFrame:
+    """Add up the trials of each task: one row per run × site × condition × uid."""
     parts = [
         value.cast(pl.Int64).fill_null(0).alias(name)
         for name, value in (_MEASURED | _ERRORED).items()
     ]
     per_trial = records.select(*CELL, "uid", *parts)
     if _one_trial_each(records):
-        per_task = per_trial  # saves a group per task where a trial is a task already
-    else:
-        per_task = per_trial.group_by(*CELL, "uid").agg(pl.col(OUTCOME).sum())
-    counted = per_task.group_by(*CELL, *OUTCOME).agg(tasks=pl.len().cast(pl.Int64))
-    return counted.sort(*CELL, *OUTCOME).collect(engine="streaming")
+        return per_trial  # saves a group per task where a trial is a task already
+    return per_trial.group_by(*CELL, "uid").agg(pl.col(OUTCOME).sum())
 
 
 def _one_trial_each(records: pl.LazyFrame) -> bool:
     """Tell whether no task can have two trials: keys are unique, so not where all records have one trial number."""
-    low, high = (
-        records.select(pl.col("trial").min().alias("low"), pl.col("trial").max().alias("high"))
-        .collect()
-        .row(0)
-    )
+    ends = records.select(pl.col("trial").min().alias("low"), pl.col("trial").max().alias("high"))
+    low, high = ends.collect().row(0)
     return bool(low == high)
+
+
+#: Each metric of a cell as a ratio of two sums over its tasks: what a task adds to either, before percent.
+_RATIOS = {
+    "SR": ("successes", "trials"),
+    "AS": ("steps", "steps_trials"),
+    "ASC": ("skill_calls", "calls_trials"),
+}
+
+
+def family_sums(tasks: pl.DataFrame | pl.LazyFrame, *, errors: Errors = "exclude") -> pl.DataFrame:
+    """Add up what each family contributes to the metrics of each cell.
+
+    One row is one run × site × family × condition that the run has a record of.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``run``, ``site``, ``family``, ``condition``, then for each metric Float64 ``…_top`` and ``…_bottom``: a cell's
+        metric is Σ top / Σ bottom over its families (100 times that for SR and SFR). For SR, AS and ASC a task adds the
+        mean of its trials to the top and 1 to the bottom; for SFR failures and calls. Sorted.
+
+    Examples
+    --------
+    >>> row = {"run": "asi", "site": "gitlab", "condition": "src", "success": True, "steps": 3}
+    >>> row |= {
+    ...     "skill_calls": 2,
+    ...     "skill_failures": 1,
+    ...     "error": None,
+    ...     "uid": "skillshift.gitlab.v1.9",
+    ... }
+    >>> sums = family_sums(pl.DataFrame([row | {"trial": 1}, row | {"trial": 2, "success": False}]))
+    >>> sums.select("family", "SR_top", "SR_bottom", "SFR_top", "SFR_bottom").row(0)
+    ('gitlab.9', 0.5, 1.0, 2.0, 4.0)
+    """
+
+    def used(name: str) -> pl.Expr:
+        counted = pl.col(name)
+        return (
+            counted + pl.col(f"errored_{name}")
+            if errors == "zero" and name != "successes"
+            else counted
+        )
+
+    per_task: list[pl.Expr] = []
+    for metric, (total, trials) in _RATIOS.items():
+        counts = used(trials) > 0
+        per_task += [
+            pl.when(counts).then(used(total) / used(trials)).otherwise(0.0).alias(f"{metric}_top"),
+            counts.cast(pl.Float64).alias(f"{metric}_bottom"),
+        ]
+    per_task += [
+        used("skill_failures").cast(pl.Float64).alias("SFR_top"),
+        used("skill_calls").cast(pl.Float64).alias("SFR_bottom"),
+    ]
+    key = ("run", "site", "family", "condition")
+    contributed = _per_task(tasks.lazy()).select("run", "site", family(), "condition", *per_task)
+    sums = contributed.group_by(key).agg(pl.all().exclude(key).sum())
+    return sums.sort(key).collect(engine="streaming")

@@ -12,7 +12,7 @@ import typer
 from typer.exceptions import TyperException
 
 from skillshift_frames._version import __version__
-from skillshift_frames.cli import records
+from skillshift_frames.cli import compare, records
 from skillshift_frames.cli.output import discard, say
 from skillshift_frames.errors import InputError, SkillshiftError, SkillshiftWarning
 
@@ -34,6 +34,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 records.add_commands(app)
+compare.add_commands(app)
 
 
 def _print_version(wanted: bool) -> None:

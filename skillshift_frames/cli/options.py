@@ -90,3 +90,26 @@ def parse_labels(given: list[str] | None) -> dict[str, str]:
             raise InputError(msg)
         labels[name] = path
     return labels
+
+
+Ci: TypeAlias = Annotated[bool, typer.Option("--ci", help="Show an interval behind every number.")]
+LevelOption: TypeAlias = Annotated[
+    float,
+    typer.Option("--level", metavar="P", help="Nominal coverage of intervals, between 0 and 1."),
+]
+SeedOption: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--seed", metavar="N", help="Of the resampling; the same seed gives the same bytes."
+    ),
+]
+ResamplesOption: TypeAlias = Annotated[
+    int, typer.Option("--resamples", metavar="N", help="How many.")
+]
+MethodOption: TypeAlias = Annotated[
+    Literal["auto", "bootstrap", "delta"],
+    typer.Option(
+        "--method",
+        help="How intervals are made; auto resamples unless there are very many families.",
+    ),
+]

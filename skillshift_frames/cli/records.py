@@ -12,15 +12,20 @@ import typer
 import skillshift_frames as sf
 from skillshift_frames.cli.options import (
     BenchmarkOption,
+    Ci,
     ErrorsOption,
     Extra,
     Force,
     FormatOption,
     Labels,
+    LevelOption,
+    MethodOption,
     NullOption,
     Output,
     Pool,
+    ResamplesOption,
     Runs,
+    SeedOption,
     parse_labels,
 )
 from skillshift_frames.cli.output import Format, emit, render, say
@@ -29,7 +34,7 @@ from skillshift_frames.render.escape import escape_text
 if TYPE_CHECKING:
     import polars as pl
 
-    from skillshift_frames.render.document import Document
+    from skillshift_frames.render.document import Document, Note
 
 Errors: TypeAlias = Literal["exclude", "zero"]
 ExtraPolicy: TypeAlias = Literal["refuse", "keep", "ignore"]
@@ -60,24 +65,52 @@ def table(
     benchmark: BenchmarkOption = "skillshift",
     errors: ErrorsOption = "exclude",
     null: NullOption = "propagate",
+    ci: Ci = False,
+    level: LevelOption = 0.95,
+    seed: SeedOption = 0,
+    resamples: ResamplesOption = 10_000,
+    method: MethodOption = "auto",
     format: FormatOption = None,  # noqa: A002 - the option's name
     output: Output = None,
     force: Force = False,
 ) -> None:
     """Print the website × condition table: SR, AS, ASC, SFR per site, condition and overall."""
-    from skillshift_frames.render import machine, tables  # noqa: PLC0415 - not for --help
+    from skillshift_frames.render import intervals, machine, tables  # noqa: PLC0415 - not for --help
 
     def make(chosen: Format, *, color: bool) -> str:
-        axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
+        tasks, axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
         slots = sf.slots(cells, benchmark=axes, null=null)
+        notes: tuple[Note, ...] = ()
+        found = None
+        if ci:
+            found = {"level": level, "seed": seed, "resamples": resamples}
+            ends = sf.intervals(
+                tasks,
+                level=level,
+                resamples=resamples,
+                rng=seed,
+                method=method,
+                benchmark=axes,
+                errors=errors,
+                null=null,
+            )
+            key = ["run", "metric", "slot"]
+            slots = slots.join(
+                ends.select(*key, "low", "high", "reason"), on=key, maintain_order="left"
+            )
+            notes = tuple(
+                intervals.interval_notes(ends, key, level=level, seed=seed, resamples=resamples)
+            )
         if chosen == "json":
-            return machine.table_json(slots, cells, axes, errors=errors, null=null)
+            return machine.table_json(
+                slots, cells, axes, errors=errors, null=null, uncertainty=found
+            )
         document = tables.table_document(
-            slots, cells, sf.bounds(cells), axes, errors=errors, null=null
+            slots, cells, sf.bounds(cells), axes, errors=errors, null=null, uncertainty=notes
         )
         if chosen == "csv":
             _say_notes(document)
-            return machine.to_csv(sf.table(cells, benchmark=axes, null=null))
+            return machine.to_csv(machine.table_with_ends(slots, axes))
         return render(document, chosen, color=color)
 
     emit(make, format, output, force=force)
@@ -90,18 +123,43 @@ def cells(
     extra: Extra = "refuse",
     benchmark: BenchmarkOption = "skillshift",
     errors: ErrorsOption = "exclude",
+    ci: Ci = False,
+    level: LevelOption = 0.95,
+    seed: SeedOption = 0,
+    resamples: ResamplesOption = 10_000,
+    method: MethodOption = "auto",
     format: FormatOption = None,  # noqa: A002 - the option's name
     output: Output = None,
     force: Force = False,
 ) -> None:
     """Print one row per run and cell: the four metrics and the counts behind them."""
-    from skillshift_frames.render import machine, tables  # noqa: PLC0415 - not for --help
+    from skillshift_frames.render import intervals, machine, tables  # noqa: PLC0415 - not for --help
 
     def make(chosen: Format, *, color: bool) -> str:
-        axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
+        tasks, axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
+        notes: tuple[Note, ...] = ()
+        found = None
+        if ci:
+            found = {"level": level, "seed": seed, "resamples": resamples}
+            ends = sf.cell_intervals(
+                tasks,
+                level=level,
+                resamples=resamples,
+                rng=seed,
+                method=method,
+                benchmark=axes,
+                errors=errors,
+            )
+            cells = machine.cells_with_ends(cells, ends)
+            key = ["run", "site", "condition", "metric"]
+            notes = tuple(
+                intervals.interval_notes(ends, key, level=level, seed=seed, resamples=resamples)
+            )
         if chosen == "json":
-            return machine.cells_json(cells, axes, errors=errors)
-        document = tables.cells_document(cells, sf.bounds(cells), axes, errors=errors)
+            return machine.cells_json(cells, axes, errors=errors, uncertainty=found)
+        document = tables.cells_document(
+            cells, sf.bounds(cells), axes, errors=errors, uncertainty=notes
+        )
         if chosen == "csv":
             _say_notes(document)
             return machine.to_csv(cells)
@@ -216,7 +274,7 @@ def _cells(
     pool: bool,
     extra: ExtraPolicy,
     errors: Errors,
-) -> tuple[sf.Benchmark, pl.DataFrame]:
+) -> tuple[pl.DataFrame, sf.Benchmark, pl.DataFrame]:
     """Read the runs and compute their cells; a hint where runs look like parts of one."""
     tasks = sf.read_tasks(runs or [], **_reading(label, benchmark, pool=pool, extra=extra))
     axes = sf.resolve_benchmark(benchmark, tasks)
@@ -226,7 +284,7 @@ def _cells(
         say(
             f"hint: {labels} have no cell in common and look like shards of one run; --pool reads them as one"
         )
-    return axes, cells
+    return tasks, axes, cells
 
 
 def _say_notes(document: Document) -> None:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import polars as pl
 
 from skillshift_frames.benchmark import BenchmarkLike, infer_benchmark, known_benchmark
 from skillshift_frames.errors import InputError
 from skillshift_frames.readers.checks import LINE, SOURCE, find_faults
-from skillshift_frames.readers.extras import extra_column
+from skillshift_frames.readers.extras import extra_column, join_columns
 from skillshift_frames.readers.frames import conform, read_parquet
 from skillshift_frames.readers.jsonl import Part, read_jsonl
+from skillshift_frames.readers.records import Extra, printable
 from skillshift_frames.readers.sources import Paths, Source, resolve_sources
-from skillshift_frames.schema import FAULTS
+from skillshift_frames.schema import FAULTS, TASKS
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from skillshift_frames.readers.records import Extra, Finding
+    from skillshift_frames.readers.records import Finding
 
 
 class Checked(NamedTuple):
@@ -39,9 +40,24 @@ def check_paths(
 ) -> Checked:
     """Read files and check them; arguments as for `skillshift_frames.read_tasks`."""
     known = known_benchmark(benchmark) or "infer"
+    refuse_unknown_extra(extra)
     sources, notes = resolve_sources(paths, labels=labels, pool=pool)
     parts = [_file_parts(source, extra) for source in sources]
-    return _check_parts(sources, parts, known)._replace(notes=notes)
+    checked = _check_parts(sources, parts, known)
+    return checked._replace(notes=notes + checked.notes)
+
+
+def refuse_unknown_extra(extra: str) -> None:
+    """Raise for an ``extra=`` that is not one of the three.
+
+    Raises
+    ------
+    InputError
+        A misspelt one would otherwise do what nobody asked for.
+    """
+    if extra not in get_args(Extra):
+        msg = f"extra is {extra!r}; one of {', '.join(get_args(Extra))} is needed"
+        raise InputError(msg)
 
 
 def _file_parts(source: Source, extra: Extra) -> list[Part]:
@@ -59,12 +75,17 @@ def check_frame(
     frame: pl.DataFrame, source: Source, benchmark: BenchmarkLike, extra: Extra
 ) -> Checked:
     """Check records that are in a frame already; ``source`` stands for it in messages."""
+    refuse_unknown_extra(extra)
     return _check_parts([source], [_frame_part(frame, extra)], benchmark)
 
 
 def _frame_part(frame: pl.DataFrame, extra: Extra) -> list[Part]:
     records, findings = conform(frame, extra)
-    return [Part(records, 1, [(None, finding) for finding in findings])]
+    names = [] if findings else [name for name in frame.columns if name not in TASKS]
+    unknown = {name: frame.get_column(name) for name in names}
+    kept = unknown if extra == "keep" else {}
+    faults: list[tuple[int | None, Finding]] = [(None, finding) for finding in findings]
+    return [Part(records, 1, faults, kept, unknown.keys() - kept.keys())]
 
 
 def _check_parts(
@@ -77,26 +98,37 @@ def _check_parts(
         for p in parts[i]
         for fault in p.faults
     ]
-    frames = []
+    ignored = sorted({printable(name) for file in parts for part in file for name in part.ignored})
+    frames, extras, misfits, rows = [], [], [], 0
     for index, source in enumerate(sources):
         file = [_labelled(part, source, index) for part in parts[index]]
         parts_of_file, parts[index] = parts[index], []  # a part's columns need not be held twice
-        extras, faults = _extra_columns(parts_of_file)
-        reading += (_fault(source, index, *fault) for fault in faults)
-        frames.append(pl.concat(file, how="diagonal").with_columns(extras))
-    tasks = _concat(frames, sources)
-    known = known_benchmark(benchmark)
+        columns, wrong = _extra_columns(parts_of_file)
+        misfits += [(rows + row, finding) for row, finding in wrong]
+        frames.append(pl.concat(file))
+        extras.append(columns)
+        rows += frames[-1].height
+    tasks = pl.concat(frames)
     paths = [source.path for source in sources]
-    found, bad_rows = find_faults(tasks, known, paths)
-    if known is None and tasks.height:
-        infer_benchmark(tasks)  # raises where the names cannot be a table's axes
+    kept, wrong = join_columns(extras, paths, [frame.height for frame in frames])
+    misfits += wrong
+    for row, finding in misfits:
+        index, line = tasks[SOURCE][row], tasks[LINE][row]
+        reading.append(_fault(sources[index], index, line, finding))
+    known = known_benchmark(benchmark)
+    found, bad_rows = find_faults(tasks, kept, known, paths)
     schema = pl.Schema([*FAULTS.items(), (SOURCE, pl.UInt32())])
     every = pl.concat([pl.DataFrame(reading, schema=schema, orient="row"), found])
     ordered = every.sort(SOURCE, "line", maintain_order=True, nulls_last=False).drop(SOURCE)
+    valid = tasks.drop(SOURCE, LINE).hstack(kept)
+    bad_rows = pl.concat([bad_rows, pl.Series([row for row, _ in misfits], dtype=pl.UInt32)])
     if bad_rows.len():
         numbers = pl.int_range(pl.len(), dtype=pl.UInt32)
-        tasks = tasks.filter(~numbers.is_in(bad_rows.implode()))
-    return Checked(tasks.drop(SOURCE, LINE), ordered, [])
+        valid = valid.filter(~numbers.is_in(bad_rows.implode()))
+    if known is None and valid.height:
+        infer_benchmark(valid)  # raises where the names cannot be a table's axes
+    notes = [f"ignored, not keys of a record: {', '.join(ignored)}"] if ignored else []
+    return Checked(valid, ordered, notes)
 
 
 def _fault(source: Source, index: int, line: int | None, finding: Finding) -> tuple[object, ...]:
@@ -118,30 +150,17 @@ def _labelled(part: Part, source: Source, index: int) -> pl.DataFrame:
     )
 
 
-def _extra_columns(parts: list[Part]) -> tuple[list[pl.Series], list[tuple[int, Finding]]]:
-    """Put together what the parts of one file hold under unknown keys."""
-    columns, faults = [], []
-    lines = [line for part in parts if not isinstance(part.lines, int) for line in part.lines]
-    for name in sorted({name for part in parts for name in part.extras}):
-        values = [v for part in parts for v in part.extras.get(name, [None] * part.frame.height)]
-        column, wrong = extra_column(name, values, lines)
-        columns.append(column)
-        faults += wrong
-    return columns, faults
-
-
-def _concat(frames: list[pl.DataFrame], sources: list[Source]) -> pl.DataFrame:
-    """Stack the files; kept columns may be absent from some, but must have one type in all."""
-    first: dict[str, tuple[pl.DataType, str]] = {}
-    for frame, source in zip(frames, sources, strict=True):
-        for name, dtype in frame.schema.items():
-            known, path = first.setdefault(name, (dtype, source.path))
-            if (
-                dtype != known
-                and pl.Null not in (dtype, known)
-                and not (dtype.is_numeric() and known.is_numeric())
-            ):
-                msg = f"column {name} is {known} in {path} and {dtype} in {source.path}; --extra ignore drops it"
-                raise InputError(msg)
-    same = all(frame.schema == frames[0].schema for frame in frames)
-    return pl.concat(frames, how="vertical" if same else "diagonal_relaxed")
+def _extra_columns(
+    parts: list[Part],
+) -> tuple[dict[str, pl.Series], list[tuple[int, Finding]]]:
+    """Put together what the parts of one file hold under unknown keys; and, by row, what does not fit."""
+    columns: dict[str, pl.Series] = {}
+    misfits: list[tuple[int, Finding]] = []
+    for name in {name for part in parts for name in part.extras}:
+        given = [part.extras.get(name, [None] * part.frame.height) for part in parts]
+        if isinstance(given[0], pl.Series):  # a frame is one part
+            columns[name] = given[0]
+            continue
+        columns[name], wrong = extra_column(name, [value for values in given for value in values])
+        misfits += wrong
+    return columns, misfits

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from skillshift_frames.readers.records import as_written, nearest
-from skillshift_frames.schema import FAULTS, KEY, RULES, WHOLE_RUN, Rule, measured
+from skillshift_frames.readers.records import as_written, nearest, printable
+from skillshift_frames.schema import FAULTS, KEY, RULES, TASKS, WHOLE_RUN, Rule, measured
 
 if TYPE_CHECKING:
     from skillshift_frames.benchmark import Benchmark
@@ -29,12 +29,13 @@ _NAMES_SHOWN = 12
 
 
 def find_faults(
-    tasks: pl.DataFrame, benchmark: Benchmark | None, paths: list[str]
+    tasks: pl.DataFrame, extras: list[pl.Series], benchmark: Benchmark | None, paths: list[str]
 ) -> tuple[pl.DataFrame, pl.Series]:
     """Put every rule to every row.
 
-    ``tasks`` has the columns `SOURCE` (an index into ``paths``) and `LINE` beside those of a record. Returns the
-    faults with their place, and the numbers of the rows that broke more than a warning.
+    ``tasks`` has the columns `SOURCE` (an index into ``paths``) and `LINE` beside those of a record; ``extras`` are
+    apart from it, since they can have any name. Returns the faults with their place, and the numbers of the rows that
+    broke more than a warning.
     """
     questions = tasks.lazy().select(
         *(rule.broken(benchmark).any().alias(str(i)) for i, rule in enumerate(RULES)),
@@ -49,7 +50,7 @@ def find_faults(
     ]
     bad_rows = [faults.filter(severity="error").get_column(ROW) for faults in found]
     if answers["keys"] < tasks.height:
-        repeated = _repeated_records(indexed, paths)
+        repeated = _repeated_records(indexed, extras, paths)
         found.append(repeated.select(*_FOUND))
         bad_rows += [repeated.get_column(ROW), repeated.get_column("_first")]
     faults = _with_place(pl.concat([_FOUND.to_frame(), *found]), indexed, paths)
@@ -65,7 +66,8 @@ def _key_hash() -> pl.Expr:
 
 
 def _faults_of(rule: Rule, tasks: pl.DataFrame, benchmark: Benchmark | None) -> pl.DataFrame:
-    rows = tasks.filter(rule.broken(benchmark))
+    # In one piece: pl.format panics on a single row that an empty chunk precedes (Polars 2.1).
+    rows = tasks.filter(rule.broken(benchmark)).rechunk()
     written = {
         name: _written(rows.get_column(name)) for name in {rule.field, *_placeholders(rule.message)}
     }
@@ -107,7 +109,7 @@ def _written(values: pl.Series) -> pl.Series:
 def _hints(rule: Rule, values: pl.Series, benchmark: Benchmark | None) -> pl.Expr | pl.Series:
     if rule.known is None or benchmark is None:
         return pl.lit(rule.hint)
-    known = list(rule.known(benchmark))
+    known = rule.known(benchmark)
     shown = ", ".join(known[:_NAMES_SHOWN]) + (", …" if len(known) > _NAMES_SHOWN else "")
     other = f"known are {shown}; --benchmark infer or FILE.toml reads another benchmark's records"
     distinct = values.unique()
@@ -126,8 +128,10 @@ def _null_in_part_of_a_run(name: str, tasks: pl.DataFrame) -> pl.DataFrame:
         )
         .filter((pl.col("_recorded") > 0) & (pl.col("_null") > 0))
     )
-    rows = tasks.filter(pl.col(name).is_null() & measured()).join(
-        counts, on="run", maintain_order="left"
+    rows = (
+        tasks.filter(pl.col(name).is_null() & measured())
+        .join(counts, on="run", maintain_order="left")
+        .rechunk()
     )
     return rows.select(
         pl.col(ROW),
@@ -135,7 +139,9 @@ def _null_in_part_of_a_run(name: str, tasks: pl.DataFrame) -> pl.DataFrame:
         value=pl.lit("null"),
         rule=pl.lit("null-in-part"),
         message=pl.format(
-            "is null, and recorded in {} other records of run {}", "_recorded", "run"
+            "is null, and recorded in {} other records of run {}",
+            "_recorded",
+            _written(rows.get_column("run")),
         ),
         hint=pl.lit(
             "null says that a whole run does not record it; 0 is a measurement; error excuses one record"
@@ -144,17 +150,24 @@ def _null_in_part_of_a_run(name: str, tasks: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _repeated_records(tasks: pl.DataFrame, paths: list[str]) -> pl.DataFrame:
+def _repeated_records(
+    tasks: pl.DataFrame, extras: list[pl.Series], paths: list[str]
+) -> pl.DataFrame:
     """Find rows that share the key of an earlier row; ``_first`` is that row's number."""
     suspects = tasks.filter(_key_hash().is_duplicated())
     first = suspects.group_by(KEY, maintain_order=True).first()
-    both = suspects.join(first, on=list(KEY), suffix="_first", maintain_order="left").filter(
-        pl.col(ROW) != pl.col(f"{ROW}_first")
+    both = (
+        suspects.join(first, on=list(KEY), suffix="_first", maintain_order="left")
+        .filter(pl.col(ROW) != pl.col(f"{ROW}_first"))
+        .rechunk()
     )
-    told = [name for name in tasks.columns if name not in {*KEY, ROW, SOURCE, LINE}]
+    told = [tasks.get_column(name) for name in TASKS if name not in KEY] + extras
+    rows, firsts = both.get_column(ROW), both.get_column(f"{ROW}_first")
     differing = pl.concat_list(
-        pl.when(pl.col(name).ne_missing(pl.col(f"{name}_first"))).then(pl.lit(name))
-        for name in told
+        pl.when(values.gather(rows).ne_missing(values.gather(firsts))).then(
+            pl.lit(printable(values.name))
+        )
+        for values in told
     ).list.drop_nulls()
     where = pl.format(
         "{}:{}",
@@ -169,7 +182,8 @@ def _repeated_records(tasks: pl.DataFrame, paths: list[str]) -> pl.DataFrame:
         rule=pl.lit("repeated-record"),
         message=pl.format(
             "the record of {}, site {}, condition {}, trial {} (run {}) is already at {}",
-            "uid", "site", "condition", "trial", "run", where,
+            *(_written(both.get_column(name)) for name in ("uid", "site", "condition", "trial", "run")),
+            where,
         ),
         hint=pl.when(differing.list.len() == 0)
         .then(pl.lit("the two are identical: remove one"))

@@ -1,54 +1,21 @@
 """Unknown keys that were asked to be kept: one column each, of the one type that its values have.
 
-A column that quietly turns numbers into text because one line holds text would be worse than none, so values that share
-no type are a fault. Objects and arrays are kept as JSON text.
+A column that quietly turns numbers into text because one line holds text would be worse than none, so every value that
+does not fit with those before it is a fault. Objects and arrays are kept as JSON text.
 """
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from skillshift_frames.readers.records import Finding, as_written
+from skillshift_frames.readers.records import INT64, Finding, JsonText, as_written, printable
 
-_INT64 = range(-(1 << 63), 1 << 63)
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
-
-def extra_column(
-    name: str, values: list[Any], lines: list[int]
-) -> tuple[pl.Series, list[tuple[int, Finding]]]:
-    """Give the values of one key as a column, null where a line has no such key; with the lines that do not fit."""
-    kinds: dict[str, int] = {}
-    for index, value in enumerate(values):
-        if value is not None:
-            kinds.setdefault(_kind(value), index)
-    if set(kinds) == {"integer", "number"}:
-        kinds = {"number": 0}
-    if len(kinds) > 1:
-        (first, _), (other, index), *_ = kinds.items()
-        wrong = f"{as_written(values[index])} is {_a(other)}, where earlier lines hold {_a(first)}"
-        hint = "one column has one type; --extra ignore drops it"
-        return pl.Series(name, [None] * len(values), dtype=pl.Null), [
-            (lines[index], Finding(name, as_written(values[index]), "extra-type", wrong, hint))
-        ]
-    kind = next(iter(kinds)) if kinds else None
-    if kind == "integer" and not all(value is None or value in _INT64 for value in values):
-        index = next(
-            i for i, value in enumerate(values) if value is not None and value not in _INT64
-        )
-        beyond = Finding(
-            name, as_written(values[index]), "range", f"{values[index]} is beyond 64 bits"
-        )
-        return pl.Series(name, [None] * len(values), dtype=pl.Null), [(lines[index], beyond)]
-    if kind == "json":
-        values = [
-            None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
-            for value in values
-        ]
-    return pl.Series(name, values, dtype=_DTYPES[kind]), []
-
+_HINT = "one column has one type; --extra ignore drops it"
 
 _DTYPES: dict[str | None, type[pl.DataType]] = {
     "boolean": pl.Boolean,
@@ -59,12 +26,80 @@ _DTYPES: dict[str | None, type[pl.DataType]] = {
     None: pl.Null,
 }
 
+_KINDS: dict[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    JsonText: "json",
+}
 
-def _kind(value: object) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    names: dict[type, str] = {int: "integer", float: "number", str: "string"}
-    return names.get(type(value), "json")
+
+def extra_column(name: str, values: list[Any]) -> tuple[pl.Series, list[tuple[int, Finding]]]:
+    """Give the values of one key as a column, null where a line has no such key; and, by row, what does not fit."""
+    kinds = [_KINDS.get(type(value)) for value in values]
+    given = dict.fromkeys(kind for kind in kinds if kind is not None)
+    first = next(iter(given), None)
+    fitting = {"integer", "number"} if first in {"integer", "number"} else {first}
+    kind = "number" if "number" in given and "number" in fitting else first
+    shown, wrong = printable(name), []
+    for row, (value, own) in enumerate(zip(values, kinds, strict=True)):
+        if own is not None and own not in fitting:
+            written = as_written(value)
+            message = f"{written} is {_a(own)}, where earlier lines hold {_a(str(first))}"
+            wrong.append((row, Finding(shown, written, "extra-type", message, _HINT)))
+        elif own == "integer" == kind and value not in INT64:
+            written = as_written(value)
+            message = f"{written} is beyond 64 bits"
+            wrong.append((row, Finding(shown, written, "range", message)))
+    unfit = {row for row, _ in wrong}
+    fit = [None if row in unfit else value for row, value in enumerate(values)] if unfit else values
+    return pl.Series(name, fit, dtype=_DTYPES[kind]), wrong
+
+
+def join_columns(
+    columns: Sequence[Mapping[str, pl.Series]], paths: Sequence[str], heights: Sequence[int]
+) -> tuple[list[pl.Series], list[tuple[int, Finding]]]:
+    """Stack the columns of every file, by name, null for a file without; and, by row of all, what does not fit.
+
+    The first file that has a value decides on the type of its column.
+    """
+    joined, misfits = [], []
+    for name in sorted({name for file in columns for name in file}):
+        column, wrong = _join(name, [file.get(name) for file in columns], paths, heights)
+        joined.append(column)
+        misfits += wrong
+    return joined, misfits
+
+
+def _join(
+    name: str, columns: Sequence[pl.Series | None], paths: Sequence[str], heights: Sequence[int]
+) -> tuple[pl.Series, list[tuple[int, Finding]]]:
+    parts: list[pl.Series] = []
+    wrong: list[tuple[int, Finding]] = []
+    known: pl.DataType = pl.Null()
+    known_path, offset = "", 0
+    nothing = pl.Series(name, [None], dtype=pl.Null)
+    for column, path, height in zip(columns, paths, heights, strict=True):
+        part = nothing.new_from_index(0, height) if column is None else column
+        if isinstance(known, pl.Null):
+            known, known_path = part.dtype, path
+        elif not _go_together(known, part.dtype):
+            for row, value in enumerate(part.to_list()):
+                if value is not None:
+                    written = as_written(value)
+                    message = f"{written} is {part.dtype}, where {known_path} holds {known}"
+                    finding = Finding(printable(name), written, "extra-type", message, _HINT)
+                    wrong.append((offset + row, finding))
+            part = nothing.new_from_index(0, height)
+        parts.append(part)
+        offset += height
+    joined = pl.concat([part.to_frame() for part in parts], how="vertical_relaxed")
+    return joined.to_series(), wrong
+
+
+def _go_together(one: pl.DataType, other: pl.DataType) -> bool:
+    return one == other or pl.Null in (one, other) or (one.is_numeric() and other.is_numeric())
 
 
 def _a(kind: str) -> str:

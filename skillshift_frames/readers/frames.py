@@ -6,11 +6,20 @@ column of any width is an integer, a column of floats is not, whatever its value
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from skillshift_frames.readers.records import FIELDS, REQUIRED, Extra, Finding, nearest
+from skillshift_frames.readers.records import (
+    FIELDS,
+    INT64,
+    REQUIRED,
+    Extra,
+    Finding,
+    nearest,
+    printable,
+)
 from skillshift_frames.schema import TASKS
 
 if TYPE_CHECKING:
@@ -41,10 +50,12 @@ def to_polars(frame: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame that narw
 def read_parquet(source: Source) -> tuple[pl.DataFrame, list[Finding]]:
     """Read a Parquet file; a damaged one is a finding."""
     try:
-        return pl.read_parquet(source.path, glob=False, hive_partitioning=False), []
-    except (OSError, pl.exceptions.PolarsError) as error:
+        # An absolute path is what it says: no home folder, no address in a cloud.
+        path = os.path.abspath(source.path)  # noqa: PTH100 - links stay as they are
+        return pl.read_parquet(path, glob=False, hive_partitioning=False), []
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).partition("\n")[0]
-        return pl.DataFrame(), [
+        return TASKS.to_frame(), [
             Finding("file", None, "unreadable", f"is not a Parquet file that can be read: {reason}")
         ]
 
@@ -52,8 +63,7 @@ def read_parquet(source: Source) -> tuple[pl.DataFrame, list[Finding]]:
 def conform(frame: pl.DataFrame, extra: Extra) -> tuple[pl.DataFrame, list[Finding]]:
     """Give the columns of a record in their types, and what is wrong with the columns.
 
-    Columns that are not the record's come after them with ``extra="keep"``. Where something is wrong the frame that
-    comes back is empty: a column of the wrong type has no right rows.
+    Where something is wrong the frame that comes back is empty: a column of the wrong type has no right rows.
     """
     findings = [
         *(
@@ -81,16 +91,14 @@ def conform(frame: pl.DataFrame, extra: Extra) -> tuple[pl.DataFrame, list[Findi
         ]
     if findings:
         return TASKS.to_frame(), findings
-    columns = [_typed(name, dtype, frame) for name, dtype in TASKS.items()]
-    kept = [name for name in frame.columns if name not in FIELDS] if extra == "keep" else []
-    return frame.select(*columns, *kept), []
+    return frame.select(_typed(name, dtype, frame) for name, dtype in TASKS.items()), []
 
 
 def _unknown_column(name: str, frame: pl.DataFrame) -> Finding:
-    near = nearest(name, [field for field in FIELDS if field not in frame.columns])
+    near = nearest(name, tuple(field for field in FIELDS if field not in frame.columns))
     hint = f"did you mean {near}?" if near else "--extra keep keeps it, --extra ignore drops it"
     return Finding(
-        name,
+        printable(name),
         None,
         "unknown-key",
         f"the column of {frame.schema[name]} is not a key of a record",
@@ -114,14 +122,13 @@ def _wrong_type(column: pl.Series) -> list[Finding]:
         )
         wrong = f"the column is {dtype}; {wanted} is needed"
         return [Finding(column.name, str(dtype), "type", wrong, hint)]
-    if wanted == pl.Int64 and dtype == pl.UInt64 and (column > (1 << 63) - 1).any():
-        largest = str(column.max())
-        return [Finding(column.name, largest, "range", f"{largest} is beyond 64 bits with a sign")]
-    never_null = column.name in {"uid", "site", "condition"}
-    if never_null and column.null_count():
-        row = column.is_null().arg_max()
-        wrong = f"is null in {column.null_count():,} rows, the first of them row {(row or 0) + 1:,}"
-        return [Finding(column.name, "null", "type", wrong, "every record needs it")]
+    if dtype.is_integer():
+        ends = dict.fromkeys((column.min(), column.max()))
+        beyond = [end for end in ends if isinstance(end, int) and end not in INT64]
+        return [
+            Finding(column.name, str(end), "range", f"{end} is beyond 64 bits with a sign")
+            for end in beyond
+        ]
     return []
 
 

@@ -34,7 +34,7 @@ from skillshift_frames.readers.records import (
 from skillshift_frames.readers.streams import StreamError, read_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
@@ -49,13 +49,15 @@ class Part:
     """Some rows of one file: their columns, the lines they are from, and what was wrong with the other lines.
 
     ``lines`` is the first line where the rows follow each other without a gap, else one line per row. ``extras`` holds
-    the values of unknown keys, one list per key, as long as the frame.
+    the values of unknown keys, as long as the frame: from lines a list per key, from a frame its column. ``ignored``
+    names those that were dropped.
     """
 
     frame: pl.DataFrame
     lines: int | list[int]
     faults: list[tuple[int | None, Finding]] = field(default_factory=list)
-    extras: dict[str, list[Any]] = field(default_factory=dict)
+    extras: Mapping[str, list[Any] | pl.Series] = field(default_factory=dict)
+    ignored: set[str] = field(default_factory=set)
 
 
 def read_jsonl(source: Source, extra: Extra) -> Iterator[Part]:
@@ -64,7 +66,7 @@ def read_jsonl(source: Source, extra: Extra) -> Iterator[Part]:
     any_line = False
     try:
         for block, first_line in read_blocks(source):
-            any_line = any_line or bool(block.strip())
+            any_line = any_line or bool(block.strip(b" \t\r\n"))
             frame = (
                 distinct.read(block)
                 if extra == "refuse" and len(block) >= _WORTH_GROUPING
@@ -72,9 +74,8 @@ def read_jsonl(source: Source, extra: Extra) -> Iterator[Part]:
             )
             yield _decode(block, first_line, extra) if frame is None else Part(frame, first_line)
     except StreamError as error:
-        note = Finding(
-            "file", None, error.rule, f"{error.message}; nothing after it was read", error.hint
-        )
+        after = "; nothing after it was read" if error.line else ""
+        note = Finding("file", None, error.rule, f"{error.message}{after}", error.hint)
         yield Part(frame_of([]), 1, [(error.line, note)])
     else:
         if not any_line:
@@ -118,6 +119,7 @@ def _decode_carefully(lines: list[bytes], first_line: int, extra: Extra) -> Part
     numbers: list[int] = []
     faults: list[tuple[int | None, Finding]] = []
     extras: dict[str, list[Any]] = {}
+    ignored: set[str] = set()
     for number, line in enumerate(lines, first_line):
         if not line.strip(b" \t\r"):
             continue
@@ -131,13 +133,16 @@ def _decode_carefully(lines: list[bytes], first_line: int, extra: Extra) -> Part
         except (*REFUSALS, OverflowError):
             faults += ((number, finding) for finding in diagnose(line, extra))
             continue
+        if extra == "ignore":
+            ignored.update(rest)
+            rest = {}
         for key, value in rest.items():
             extras.setdefault(key, [None] * len(records)).append(value)
         records.append(record)
         numbers.append(number)
         for values in extras.values():
             values.extend([None] * (len(records) - len(values)))
-    return Part(frame_of(records), numbers, faults, extras)
+    return Part(frame_of(records), numbers, faults, extras, ignored)
 
 
 def _check_range(record: Record) -> None:

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -22,8 +23,12 @@ from skillshift_frames.schema import TASKS
 #: What to do with keys that are not the record's: refuse them, keep them as columns, ignore them.
 Extra: TypeAlias = Literal["refuse", "keep", "ignore"]
 
-_INT64 = range(-(1 << 63), 1 << 63)
+INT64 = range(-(1 << 63), 1 << 63)
 _VALUE_SHOWN = 60
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+
+#: What Python and others write for numbers that JSON does not have.
+_NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
 
 
 class Record(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -71,6 +76,12 @@ class Finding(NamedTuple):
     hint: str = ""
 
 
+class JsonText(str):
+    """An object or array under an unknown key, as the JSON text that it is kept as."""
+
+    __slots__ = ()
+
+
 class RepeatedKeyError(ValueError):
     """An object that has one key twice; msgspec does not see it, so it is looked for."""
 
@@ -106,7 +117,7 @@ def decode_line(line: bytes) -> Record:
 
 
 def decode_line_with_extras(line: bytes) -> tuple[Record, dict[str, Any]]:
-    """Decode one line whose unknown keys are wanted: the record, and the rest.
+    """Decode one line whose unknown keys are wanted: the record, and the rest, objects and arrays as `JsonText`.
 
     Raises as `decode_line`.
     """
@@ -116,7 +127,12 @@ def decode_line_with_extras(line: bytes) -> tuple[Record, dict[str, Any]]:
     written = msgspec.json.encode(known).count(b'"') + msgspec.json.encode(content).count(b'"')
     if (b"\\" in line or line.count(b'"') != written) and _has_repeated_keys(line):
         raise RepeatedKeyError
-    return record, content
+    nested = {
+        key: JsonText(json.dumps(value, ensure_ascii=False, sort_keys=True))
+        for key, value in content.items()
+        if isinstance(value, dict | list)
+    }
+    return record, content | nested
 
 
 def _has_repeated_keys(line: bytes) -> bool:
@@ -164,7 +180,12 @@ def _column(name: str, dtype: pl.DataType, records: list[Record]) -> pl.Series:
 
 
 def diagnose(line: bytes, extra: Extra) -> list[Finding]:
-    """Say everything that is wrong with a line that `decode_line` refused."""
+    """Say everything that is wrong with a line that was refused: one finding at least."""
+    return find_wrong(line, extra) or [_refused(line, extra)]
+
+
+def find_wrong(line: bytes, extra: Extra) -> list[Finding]:
+    """Look at a line without msgspec; nothing is found in nearly all of those that it accepts."""
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
@@ -179,9 +200,9 @@ def diagnose(line: bytes, extra: Extra) -> list[Finding]:
             )
         ]
     try:
-        content, repeated = _parse(text)
+        return _find_wrong(text, extra)
     except json.JSONDecodeError as error:
-        wrong = f"is not JSON: {error.msg} at column {error.pos + 1}: {_snippet(text)}"
+        wrong = f"is not JSON: {error.msg.removesuffix(' at')} at column {error.pos + 1}: {_snippet(text)}"
         return [
             Finding("line", _snippet(text), "json", wrong, "one JSON object per line is needed")
         ]
@@ -195,25 +216,28 @@ def diagnose(line: bytes, extra: Extra) -> list[Finding]:
                 "a record is one flat JSON object",
             )
         ]
+
+
+def _find_wrong(text: str, extra: Extra) -> list[Finding]:
+    content, repeated = _parse(text)
     if not isinstance(content, dict):
         wrong = f"is {_kind(content)}, not an object: {_snippet(text)}"
         return [
             Finding("line", _snippet(text), "object", wrong, "one JSON object per line is needed")
         ]
-    findings = [
+    return [
         *(_repeated(key, values) for key, values in sorted(repeated.items())),
         *_missing(content),
         *(_unknown(key, content) for key in content if key not in FIELDS and extra == "refuse"),
         *(finding for key, value in content.items() for finding in _wrong_value(key, value)),
     ]
-    return findings or [_refused(line, text, extra)]
 
 
 def _repeated(key: str, values: list[Any]) -> Finding:
     shown = ", ".join(map(as_written, values))
     wrong = f"is there {len(values)} times: {shown}"
     return Finding(
-        _plain(key),
+        printable(key),
         shown,
         "repeated-key",
         wrong,
@@ -228,49 +252,54 @@ def _missing(content: dict[str, Any]) -> list[Finding]:
             None,
             "missing-key",
             "is missing",
-            "write null where it was not recorded" if key in _NULLABLE else "",
+            _missing_hint(key),
         )
         for key in REQUIRED
         if key not in content
     ]
 
 
-_NULLABLE = ("steps", "skill_calls", "skill_failures")
+def _missing_hint(key: str) -> str:
+    nullable = ("steps", "skill_calls", "skill_failures")
+    return "write null where it was not recorded" if key in nullable else ""
 
 
 def _unknown(key: str, content: dict[str, Any]) -> Finding:
-    near = nearest(key, [field for field in FIELDS if field not in content])
+    near = nearest(key, tuple(field for field in FIELDS if field not in content))
     hint = (
         f"did you mean {near}?"
         if near
         else "--extra keep keeps it as a column, --extra ignore drops it"
     )
-    shown = _plain(key)
+    shown = printable(key)
     return Finding(shown, as_written(content[key]), "unknown-key", "is not a key of a record", hint)
 
 
 def _wrong_value(key: str, value: object) -> list[Finding]:
-    written = as_written(value)
     if _has_surrogate(key) or _has_surrogate(value):
-        wrong = f"{written} holds half of a surrogate pair, which is no character"
+        written = as_written(value)
+        wrong = f"{as_written(key) if _has_surrogate(key) else written} holds half of a surrogate pair, which is no character"
         hint = "write the character itself, or both halves"
-        return [Finding(_plain(key), written, "surrogate", wrong, hint)]
-    if isinstance(value, _Number) and value.token in {"NaN", "Infinity", "-Infinity"}:
-        wrong = f"{written} is not a JSON number"
-        return [Finding(key, written, "json", wrong, "write null where it was not recorded")]
-    return _wrong_type(key, value, written) if key in _KINDS else []
+        return [Finding(printable(key), written, "surrogate", wrong, hint)]
+    if isinstance(value, _Number) and value.token in _NO_NUMBERS:
+        wrong = f"{value.token} is not a JSON number"
+        return [Finding(printable(key), value.token, "json", wrong, _missing_hint(key))]
+    return _wrong_type(key, value) if key in _KINDS else []
 
 
-def _wrong_type(key: str, value: object, written: str) -> list[Finding]:
+def _wrong_type(key: str, value: object) -> list[Finding]:
     kinds, needed = _KINDS[key]
     if isinstance(value, _Number) and _is_integer(value) and int in kinds:
         # Python refuses to turn thousands of digits into an integer, so their number is looked at.
-        if len(value.token) <= len(str(_INT64.start)) and int(value.token) in _INT64:
+        if len(value.token) <= len(str(INT64.start)) and int(value.token) in INT64:
             return []
+        written = as_written(value)
         return [Finding(key, written, "range", f"{written} is beyond 64 bits")]
-    if isinstance(value, kinds):
+    if type(value) in kinds:  # not isinstance: to Python true is an integer
         return []
-    wrong = f"{written} is {_kind(value)}; {needed} is needed"
+    written = as_written(value)
+    kind = "is null" if value is None else f"{written} is {_kind(value)}"
+    wrong = f"{kind}; {needed} is needed"
     return [Finding(key, written, "type", wrong, _type_hint(key, value))]
 
 
@@ -282,8 +311,9 @@ def _type_hint(key: str, value: object) -> str:
     return ""
 
 
-def _refused(line: bytes, text: str, extra: Extra) -> Finding:
+def _refused(line: bytes, extra: Extra) -> Finding:
     """Report what msgspec found in a line that looks right otherwise."""
+    text = line.decode(errors="backslashreplace")
     reason = "is not a record"
     try:
         decode_line(line) if extra == "refuse" else decode_line_with_extras(line)
@@ -300,7 +330,7 @@ def _refused(line: bytes, text: str, extra: Extra) -> Finding:
 
 def _has_surrogate(value: object) -> bool:
     if isinstance(value, str):
-        return any("\ud800" <= character <= "\udfff" for character in value)
+        return _HALF_PAIR.search(value) is not None
     if isinstance(value, dict):
         return any(_has_surrogate(part) for pair in value.items() for part in pair)
     return isinstance(value, list) and any(map(_has_surrogate, value))
@@ -312,6 +342,8 @@ def _is_integer(number: _Number) -> bool:
 
 def _kind(value: object) -> str:
     if isinstance(value, _Number):
+        if value.token in _NO_NUMBERS:
+            return "no JSON number"
         return "an integer" if _is_integer(value) else "a number with a fraction or exponent"
     names = {
         str: "a string",
@@ -325,38 +357,44 @@ def _kind(value: object) -> str:
 
 def as_written(value: object) -> str:
     """Give a value as JSON, numbers digit for digit as they were written; long ones are cut."""
-    return _snippet(_plain(_json(value)))
+    return _snippet(_json(value))
 
 
 def _json(value: object) -> str:
     if isinstance(value, _Number):
         return value.token
+    if isinstance(value, JsonText):
+        return str(value)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_json(key)}: {_json(part)}" for key, part in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_json, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=str)  # a frame may hold dates, too
 
 
-def _plain(text: str) -> str:
-    """Make half surrogates printable; no output stream takes them."""
-    return text.encode(errors="backslashreplace").decode()
+def printable(text: str) -> str:
+    """Write what cannot be printed as JSON would: half surrogates, line ends, a terminal's escape codes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def _snippet(text: str) -> str:
-    text = text.strip()
-    return text if len(text) <= _VALUE_SHOWN else text[: _VALUE_SHOWN - 1] + "…"
+    text = text.strip(" \t\r\n")
+    shown = text if len(text) <= _VALUE_SHOWN else text[: _VALUE_SHOWN - 1] + "…"
+    return printable(shown)
 
 
-def nearest(name: str, known: list[str]) -> str | None:
+@lru_cache(maxsize=1 << 12)  # a misspelt key is usually misspelt in every line
+def nearest(name: str, known: tuple[str, ...]) -> str | None:
     """Give the known name that a misspelt one most likely stands for, or None.
 
     Examples
     --------
     >>> (
-    ...     nearest("WordPress", ["gitlab", "wordpress"]),
-    ...     nearest("src_perc", ["src", "src-perc"]),
-    ...     nearest("x", ["src"]),
+    ...     nearest("WordPress", ("gitlab", "wordpress")),
+    ...     nearest("src_perc", ("src", "src-perc")),
+    ...     nearest("x", ("src",)),
     ... )
     ('wordpress', 'src-perc', None)
     """

@@ -67,20 +67,21 @@ def resolve_sources(
             f"an empty label for {next(path for path, name in wanted.items() if not name.strip())}"
         )
         raise InputError(msg)
-    named += [path for path in wanted if path not in {os.fspath(p) for p in named}]
-    if not named:
+    if isinstance(pool, str) and not pool.strip():
+        msg = "an empty label for the pooled run"
+        raise InputError(msg)
+    if not named and not wanted:
         msg = f"no file was named; give the path of a file of records: {_KNOWN}"
         raise InputError(msg)
-    found: list[str] = []
+    found = [file for path in named for file in _expand(os.fspath(path))]
     labelled: dict[str, str] = {}
-    for path in [os.fspath(path) for path in named]:
+    for path, label in wanted.items():
         files = _expand(path)
-        if path in wanted:
-            if len(files) > 1:
-                msg = f"{path}: names {len(files)} files; a label is for one (--pool reads several as one run)"
-                raise InputError(msg)
-            labelled[files[0]] = wanted[path]
-        found += files
+        if len(files) > 1:
+            msg = f"{path}: names {len(files)} files; a label is for one (--pool reads several as one run)"
+            raise InputError(msg)
+        labelled[files[0]] = label
+        found += [file for file in files if file not in found]
     kept, notes = _each_once(found, labelled)
     sources = [_source(path) for path in kept]
     if pool:
@@ -93,6 +94,8 @@ def _expand(path: str) -> list[str]:
     """Give the files that one argument stands for; what exists as written is taken as written."""
     if path == STDIN:
         return [path]
+    if path.startswith("~") and not os.path.lexists(path):
+        path = os.path.expanduser(path)  # noqa: PTH111 - as below
     if os.path.isdir(path):  # noqa: PTH112 - the path is shown as it was given
         inside = sorted(
             str(file) for file in Path(path).rglob(f"{_RECORDS}.*") if _is_records(file)
@@ -100,7 +103,7 @@ def _expand(path: str) -> list[str]:
         if not inside:
             msg = f"{path}: no {_RECORDS}.jsonl in this folder or below it"
             raise InputError(msg)
-        return inside
+        return [found for file in inside for found in _expand(file)]
     if os.path.lexists(path):
         if not os.path.exists(path):  # noqa: PTH110 - as above
             msg = f"{path}: is a link to a file that is not there"
@@ -117,7 +120,8 @@ def _expand(path: str) -> list[str]:
 
 
 def _is_records(file: Path) -> bool:
-    return file.is_file() and file.name in {
+    # A link whose file is gone is one, too: a run must not go missing without a word.
+    return not file.is_dir() and file.name in {
         f"{_RECORDS}.jsonl",
         *(f"{_RECORDS}.jsonl{c}" for c in _COMPRESSIONS),
     }
@@ -130,6 +134,10 @@ def _each_once(found: Iterable[str], labelled: Mapping[str, str]) -> tuple[list[
         names.setdefault(_identity(path), []).append(path)
     kept, notes = [], []
     for same in names.values():
+        owners = sorted({labelled[path] for path in same if path in labelled})
+        if len(owners) > 1:
+            msg = f"{min(same)}: has the labels {', '.join(owners)}; give it one"
+            raise InputError(msg)
         best = min(same, key=lambda path: (path not in labelled, path))
         kept.append(best)
         if len(same) > 1:
@@ -148,6 +156,10 @@ def _identity(path: str) -> object:
 def _source(path: str) -> Source:
     if path == STDIN:
         return Source(path, "jsonl", None, "stdin")
+    if any("\ud800" <= character <= "\udfff" for character in path):
+        shown = path.encode(errors="backslashreplace").decode()
+        msg = f"{shown}: the name is not UTF-8, so that no table could show it; rename the file"
+        raise InputError(msg)
     stem = path
     compression: Compression | None = None
     for suffix, name in _COMPRESSIONS.items():
@@ -166,7 +178,7 @@ def _name_parts(path: str) -> tuple[list[str], str]:
     """Give the folders above a file, outermost first, and the name its label starts from."""
     if path == STDIN:
         return [], "stdin"
-    absolute = Path(path).absolute()
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - ".." is no name, and links keep theirs
     folders = [part for part in absolute.parts[:-1] if part != absolute.anchor]
     name = absolute.name
     for suffix in _COMPRESSIONS:
@@ -198,6 +210,9 @@ def _label(sources: list[Source], labelled: Mapping[str, str]) -> list[Source]:
         for path in equal:
             folders, name = parts[path]
             depth[path] += 1
+            if labels[path] == path:
+                msg = f"{path}: every label made from it is another file's; give it one of its own"
+                raise InputError(msg)
             if depth[path] > len(folders):  # nothing left to lengthen by: a.jsonl beside a.jsonl.gz
                 labels[path] = path
             else:

@@ -9,11 +9,15 @@ from typing import IO, TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedIOBase
 
     from skillshift_frames.readers.sources import Source
 
 #: Bytes per block. Larger ones gain little time and cost memory per block.
 BLOCK = 16 << 20
+
+#: Bytes that are decompressed at once: so many at most are lost where a stream is damaged.
+_PIECE = 64 << 10
 
 #: A longer line is a fault: records are a few hundred bytes, and a line is held in memory whole.
 LONGEST_LINE = 16 << 20
@@ -22,9 +26,9 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class StreamError(Exception):
-    """A stream that cannot be read on: the rule it breaks, and the line at which it stopped."""
+    """A stream that cannot be read on: the rule it breaks, and the line at which it stopped, if it began."""
 
-    def __init__(self, rule: str, message: str, hint: str, line: int) -> None:
+    def __init__(self, rule: str, message: str, hint: str, line: int | None) -> None:
         super().__init__(message)
         self.rule, self.message, self.hint, self.line = rule, message, hint, line
 
@@ -49,6 +53,28 @@ def _open(source: Source) -> Iterator[IO[bytes]]:
                 yield stream
 
 
+def _chunks(stream: IO[bytes], size: int, *, compressed: bool) -> Iterator[bytes]:
+    """Read on; what was decompressed before a damaged place comes before the exception."""
+    if not compressed:
+        while chunk := stream.read(size):
+            yield chunk
+        return
+    read = cast("BufferedIOBase", stream).read1
+    pieces: list[bytes] = []
+    held = 0
+    try:
+        while piece := read(min(size - held, _PIECE)):
+            pieces.append(piece)
+            held += len(piece)
+            if held == size:
+                yield b"".join(pieces)
+                pieces, held = [], 0
+    except (OSError, EOFError, zlib.error):
+        yield b"".join(pieces)
+        raise
+    yield b"".join(pieces)
+
+
 def read_blocks(source: Source, size: int = BLOCK) -> Iterator[tuple[bytes, int]]:
     """Give the stream in blocks of whole lines, each with the number of its first line.
 
@@ -59,10 +85,11 @@ def read_blocks(source: Source, size: int = BLOCK) -> Iterator[tuple[bytes, int]
     StreamError
         The stream is cut short or damaged, cannot be read, or has a line longer than `LONGEST_LINE`.
     """
-    line, pending = 1, b""
+    line, pending, opened = 1, b"", False
     try:
         with _open(source) as stream:
-            while chunk := stream.read(size):
+            opened = True
+            for chunk in _chunks(stream, size, compressed=source.compression is not None):
                 _refuse_long(len(pending) + max(chunk.find(b"\n"), 0), line)
                 end = chunk.rfind(b"\n") + 1
                 block, pending = (
@@ -81,7 +108,7 @@ def read_blocks(source: Source, size: int = BLOCK) -> Iterator[tuple[bytes, int]
             message = f"the .{source.compression} stream is cut short or damaged: {error}"
         else:
             rule, hint, message = "unreadable", "", f"cannot be read: {reason or error}"
-        raise StreamError(rule, message, hint, line) from error
+        raise StreamError(rule, message, hint, line if opened else None) from error
 
 
 def _refuse_long(length: int, line: int) -> None:

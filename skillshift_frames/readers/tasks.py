@@ -9,7 +9,12 @@ import polars as pl
 
 from skillshift_frames.benchmark import BenchmarkLike, known_benchmark
 from skillshift_frames.errors import InputError, RecordError, SkillshiftWarning, describe_faults
-from skillshift_frames.readers.assemble import Checked, check_frame, check_paths
+from skillshift_frames.readers.assemble import (
+    Checked,
+    check_frame,
+    check_paths,
+    refuse_unknown_extra,
+)
 from skillshift_frames.readers.frames import to_polars
 from skillshift_frames.readers.sources import Paths, Source, resolve_sources
 from skillshift_frames.schema import TASKS
@@ -90,10 +95,7 @@ def read_tasks(
     │ asi ┆ skillshift.gitlab.v2.9 ┆ false   ┆ 10    │
     └─────┴────────────────────────┴─────────┴───────┘
     """
-    checked = check_paths(paths, labels, pool, benchmark, extra)
-    for note in checked.notes:
-        warnings.warn(note, SkillshiftWarning, stacklevel=2)
-    return _valid_or_raise(checked)
+    return _valid_or_raise(check_paths(paths, labels, pool, benchmark, extra))
 
 
 def check_tasks(
@@ -168,6 +170,10 @@ def scan_tasks(
     """
     from polars.io.plugins import register_io_source  # noqa: PLC0415 - only lazy reading needs it
 
+    refuse_unknown_extra(extra)
+    if extra == "keep":  # type: ignore[comparison-overlap]
+        msg = "extra='keep' cannot be scanned: the columns are known once the files are read; use read_tasks"
+        raise InputError(msg)
     resolve_sources(paths, labels=labels, pool=pool)
     resolved = known_benchmark(benchmark) or "infer"
 
@@ -178,11 +184,12 @@ def scan_tasks(
         _batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
         tasks = read_tasks(paths, labels=labels, pool=pool, benchmark=resolved, extra=extra)
+        # In this order: Polars means the first n_rows of the file, not of what passes the predicate.
+        if n_rows is not None:
+            tasks = tasks.head(n_rows)
         if predicate is not None:
             tasks = tasks.filter(predicate)
-        if with_columns is not None:
-            tasks = tasks.select(with_columns)
-        yield tasks if n_rows is None else tasks.head(n_rows)
+        yield tasks if with_columns is None else tasks.select(with_columns)
 
     return register_io_source(source, schema=TASKS)
 
@@ -245,6 +252,8 @@ def from_frame(
 
 
 def _valid_or_raise(checked: Checked) -> pl.DataFrame:
+    for note in checked.notes:
+        warnings.warn(note, SkillshiftWarning, stacklevel=3)
     errors = checked.faults.filter(pl.col("severity") == "error")
     if errors.height:
         raise RecordError(errors)

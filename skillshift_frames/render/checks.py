@@ -54,7 +54,7 @@ def _summary(faults: pl.DataFrame, records: int) -> str:
         for n, word in ((errors.height, "fault"), (warnings, "warning"))
         if n
     ]
-    good = f"{format_count(records)} records without a fault"
+    good = f"{format_count(records)} {'record' if records == 1 else 'records'} without a fault"
     if not errors.height:
         return f"{good}{', ' + counted[0] if counted else ''}"
     files = errors.get_column("path").n_unique()

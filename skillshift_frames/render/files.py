@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +67,7 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[
         with draft.open("rb+") as written:
             os.fsync(written.fileno())
         if target.exists():
-            shutil.copymode(target, draft)
+            draft.chmod(target.stat().st_mode & 0o7777)
         draft.replace(target)
     finally:
         with suppress(FileNotFoundError):
@@ -120,12 +119,15 @@ def write_tasks(tasks: pl.DataFrame, path: str | os.PathLike[str], *, force: boo
     if suffix not in _SUFFIXES:
         msg = f"{os.fspath(path)}: unknown kind of file; {', '.join(_SUFFIXES)} is needed"
         raise InputError(msg)
+    import polars as pl  # noqa: PLC0415 - not for --help
+
     with replacing(path, force=force) as draft:
         ordered = tasks.sort("run", "site", "condition", "uid", "trial")
         if suffix == ".parquet":
             ordered.write_parquet(draft)
         elif suffix == ".arrow":
-            ordered.write_ipc(draft)
+            # Newer string columns keep their text in the order in which it was read.
+            ordered.write_ipc(draft, compat_level=pl.CompatLevel.oldest())
         elif suffix == ".csv":
             ordered.write_csv(draft)
         else:

@@ -11,6 +11,8 @@ from skillshift_frames.schema import METRICS
 from skillshift_frames.table import Null, identity, widen
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from skillshift_frames.benchmark import Benchmark
     from skillshift_frames.metrics import Errors
 
@@ -26,8 +28,12 @@ def table_json(
     *,
     errors: Errors,
     null: Null,
+    uncertainty: Mapping[str, float] | None = None,
 ) -> str:
-    """Give the table, its denominators and marks, the coverage and the identity as one JSON object."""
+    """Give the table, its denominators and marks, the coverage and the identity as one JSON object.
+
+    Where ``slots`` has the columns ``low`` and ``high``, so have the rows; ``uncertainty`` says how they were found.
+    """
     rows = []
     for (run, metric), numbers in slots.group_by("run", "metric", maintain_order=True):
         row: dict[str, Any] = {"run": run, "metric": metric, "unit": METRICS[str(metric)]}
@@ -38,13 +44,14 @@ def table_json(
             "calls": "calls",
             "marks": "marks",
         }
+        keys |= {name: name for name in ("low", "high", "reason") if name in slots.columns}
         row |= {
             key: dict(numbers.select("slot", column).iter_rows()) for key, column in keys.items()
         }
         rows.append(row)
     return to_json(
         _header(benchmark, errors)
-        | {"null": null, "level": None, "seed": None}
+        | {"null": null, "level": None, "seed": None, **(uncertainty or {})}
         | {
             "coverage": coverage_by_run(cells),
             "rows": rows,
@@ -53,11 +60,39 @@ def table_json(
     )
 
 
-def cells_json(cells: pl.DataFrame, benchmark: Benchmark, *, errors: Errors) -> str:
+def cells_json(
+    cells: pl.DataFrame,
+    benchmark: Benchmark,
+    *,
+    errors: Errors,
+    uncertainty: Mapping[str, float] | None = None,
+) -> str:
     """Give the cells, one object each, as one JSON object."""
     return to_json(
-        _header(benchmark, errors) | {"coverage": coverage_by_run(cells), "rows": cells.to_dicts()}
+        _header(benchmark, errors)
+        | dict(uncertainty or {})
+        | {"coverage": coverage_by_run(cells), "rows": cells.to_dicts()}
     )
+
+
+def table_with_ends(slots: pl.DataFrame, benchmark: Benchmark) -> pl.DataFrame:
+    """Give the table in wide form, with ``…_low`` and ``…_high`` per slot after it where ``slots`` has them."""
+    wide = widen(slots, benchmark)
+    for end in ("low", "high") if "low" in slots.columns else ():
+        ends = widen(slots.with_columns(value=pl.col(end)), benchmark).select(benchmark.slots)
+        wide = wide.hstack(ends.rename({slot: f"{slot}_{end}" for slot in benchmark.slots}))
+    return wide
+
+
+def cells_with_ends(cells: pl.DataFrame, intervals: pl.DataFrame) -> pl.DataFrame:
+    """Give the cells with ``SR_low``, ``SR_high`` and so on after them."""
+    key = ["run", "site", "condition"]
+    for metric in METRICS:
+        ends = intervals.filter(metric=metric).select(
+            *key, pl.col("low").alias(f"{metric}_low"), pl.col("high").alias(f"{metric}_high")
+        )
+        cells = cells.join(ends, on=key, how="left", maintain_order="left")
+    return cells
 
 
 def _header(benchmark: Benchmark, errors: Errors) -> dict[str, Any]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-_HUNDREDTH = Decimal("0.01")
-
 # The largest float has 309 digits before the point; two more follow it.
 _EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
 
 
-def format_number(value: float | None, *, undefined: str = "–") -> str:
-    """Show a number with two decimals, rounded half up from its shortest decimal form.
+def format_number(value: float | None, *, undefined: str = "–", decimals: int = 2) -> str:
+    """Show a number with two decimals (or as many as are wanted), rounded half up from its shortest decimal form.
 
     The shortest form is what a person reads in the data: 2.675 becomes 2.68, although the nearest
     binary number lies just below it.
@@ -23,6 +21,8 @@ def format_number(value: float | None, *, undefined: str = "–") -> str:
         The number; ``None`` is undefined.
     undefined
         What stands for ``None``.
+    decimals
+        Digits behind the point.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def format_number(value: float | None, *, undefined: str = "–") -> str:
     if not math.isfinite(number):
         message = f"cannot format {number}: an undefined number must be None"
         raise ValueError(message)
-    rounded = Decimal(repr(number)).quantize(_HUNDREDTH, context=_EXACT)
+    rounded = Decimal(repr(number)).quantize(Decimal(1).scaleb(-decimals), context=_EXACT)
     return f"{rounded or abs(rounded):f}"
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row, Spanner
+from skillshift_frames.render.intervals import ends
 from skillshift_frames.render.numbers import format_count, format_number
 from skillshift_frames.schema import METRICS, STABLE_CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from skillshift_frames.benchmark import Benchmark
     from skillshift_frames.metrics import Errors
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 NOT_APPLICABLE, UNDEFINED, UNSTABLE, AVAILABLE = "--", "–", "⚠", "*"
 
-_ERRORS = {
+ERRORS = {
     "exclude": "tasks with an error are in no mean (--errors exclude)",
     "zero": "tasks with an error count as failures (--errors zero)",
 }
@@ -41,8 +42,13 @@ def table_document(
     *,
     errors: Errors,
     null: Null,
+    uncertainty: Sequence[Note] = (),
 ) -> Document:
-    """Describe the website × condition table in the paper's shape, with every mark explained below it."""
+    """Describe the website × condition table in the paper's shape, with every mark explained below it.
+
+    Where ``slots`` has the columns ``low`` and ``high``, they stand behind their numbers; ``uncertainty`` says how they
+    were found.
+    """
     titles = [benchmark.title(slot) for slot in benchmark.slots[:-1]]
     first, last = 2, 1 + len(benchmark.sites)
     spanners = (
@@ -71,6 +77,7 @@ def table_document(
         spanners=spanners,
         notes=(
             *_mark_notes(slots, cells, benchmark),
+            *uncertainty,
             *coverage_notes(cells, bounds, benchmark),
             _policy_note(errors, null),
         ),
@@ -81,7 +88,9 @@ def _slot_cell(slot: dict[str, Any]) -> Cell:
     marks = slot["marks"]
     if "not-applicable" in marks:
         return Cell(NOT_APPLICABLE)
-    tail = [UNSTABLE] if "unstable" in marks else []
+    interval = ends(slot["metric"], slot.get("low"), slot.get("high"))
+    tail = [interval] if interval else []
+    tail += [UNSTABLE] if "unstable" in marks else []
     tail += [AVAILABLE] if "available" in marks else []
     if "partial" in marks or "excess" in marks:
         tail.append(_of(slot["n"], slot["n_expected"]))
@@ -93,9 +102,14 @@ def _of(n: int, expected: int) -> str:
 
 
 def cells_document(
-    cells: pl.DataFrame, bounds: pl.DataFrame, benchmark: Benchmark, *, errors: Errors
+    cells: pl.DataFrame,
+    bounds: pl.DataFrame,
+    benchmark: Benchmark,
+    *,
+    errors: Errors,
+    uncertainty: Sequence[Note] = (),
 ) -> Document:
-    """Describe the cells, one row each, with their counts."""
+    """Describe the cells, one row each, with their counts; with ``SR_low`` and so on behind the metrics, if there."""
     counts = ("expected", "scored", "errored", "missing")
     columns = (
         *(Column(title, "left") for title in ("Run", "Site", "Condition")),
@@ -123,6 +137,7 @@ def cells_document(
         Note("undefined: no scored task, or for SFR no skill call", UNDEFINED)
         if cells.select(pl.any_horizontal(pl.col(list(METRICS)).is_null()).any()).item()
         else None,
+        *uncertainty,
         *coverage_notes(cells, bounds, benchmark),
         _policy_note(errors, None),
     ]
@@ -141,6 +156,11 @@ def _cell_row(
     unstable = (UNSTABLE,) if cell["SFR"] is not None and cell["skill_calls"] < STABLE_CALLS else ()
     no_skills = UNDEFINED if skills else NOT_APPLICABLE
 
+    def number(metric: str, undefined: str, *marks: str) -> Cell:
+        interval = ends(metric, cell.get(f"{metric}_low"), cell.get(f"{metric}_high"))
+        shown = (interval, *marks) if interval else marks
+        return Cell(format_number(cell[metric], undefined=undefined), shown)
+
     def count(value: int | None) -> Cell:
         return Cell(no_skills if value is None else format_count(value))
 
@@ -149,10 +169,10 @@ def _cell_row(
             Cell(cell["run"]),
             Cell(benchmark.title(cell["site"])),
             Cell(benchmark.title(cell["condition"])),
-            Cell(format_number(cell["SR"], undefined=UNDEFINED), partial),
-            Cell(format_number(cell["AS"], undefined=UNDEFINED)),
-            Cell(format_number(cell["ASC"], undefined=no_skills)),
-            Cell(format_number(cell["SFR"], undefined=no_skills), unstable),
+            number("SR", UNDEFINED, *partial),
+            number("AS", UNDEFINED),
+            number("ASC", no_skills),
+            number("SFR", no_skills, *unstable),
             *(
                 Cell(format_count(cell[name]))
                 for name in ("expected", "scored", "errored", "missing")
@@ -178,9 +198,14 @@ def _mark_notes(slots: pl.DataFrame, cells: pl.DataFrame, benchmark: Benchmark) 
     if absent:
         records = "records" if len(absent) == 1 else "record"
         yield Note(f"does not apply: {', '.join(absent)} {records} no skill calls", NOT_APPLICABLE)
-    for (run, metric), _ in marked("undefined").group_by("run", "metric", maintain_order=True):
-        reason = _why_undefined(cells.filter(pl.col("run") == run), str(metric), benchmark)
-        yield Note(f"undefined: {run} {metric}: {reason}", UNDEFINED)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for run, metric in (
+        marked("undefined").select("run", "metric").unique(maintain_order=True).rows()
+    ):
+        reason = _why_undefined(cells.filter(pl.col("run") == run), metric, benchmark)
+        reasons.setdefault((run, reason), []).append(metric)
+    for (run, reason), metrics in reasons.items():
+        yield Note(f"undefined: {run} {', '.join(metrics)}: {reason}", UNDEFINED)
     if available.height:
         counts = _per_run(
             available,
@@ -288,7 +313,7 @@ def _list_cells(cells: pl.DataFrame, benchmark: Benchmark) -> str:
 
 
 def _policy_note(errors: Errors, null: Null | None) -> Note:
-    policies: Iterable[str] = [_ERRORS[errors], *([_NULLS[null]] if null else [])]
+    policies: Iterable[str] = [ERRORS[errors], *([_NULLS[null]] if null else [])]
     return Note(
         "Unweighted means of cells; " + "; ".join(policies) if null else "; ".join(policies)
     )

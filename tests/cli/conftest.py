@@ -45,7 +45,8 @@ class Spawn(Protocol):
         *arguments: object,
         env: Mapping[str, str] | None = None,
         stdin: bytes = b"",
-        stdout: int | None = subprocess.PIPE,
+        stdout: int = subprocess.PIPE,
+        stderr: int = subprocess.PIPE,
     ) -> Result: ...
 
 
@@ -80,18 +81,19 @@ def spawn() -> Spawn:
         *arguments: object,
         env: Mapping[str, str] | None = None,
         stdin: bytes = b"",
-        stdout: int | None = subprocess.PIPE,
+        stdout: int = subprocess.PIPE,
+        stderr: int = subprocess.PIPE,
     ) -> Result:
         done = subprocess.run(
             [sys.executable, "-m", "skillshift_frames", *map(str, arguments)],
             input=stdin,
             stdout=stdout,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             env={**os.environ, **(env or {})},
             check=False,
             timeout=60,
         )
-        return Result(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
+        return Result(done.returncode, (done.stdout or b"").decode(), (done.stderr or b"").decode())
 
     return call
 

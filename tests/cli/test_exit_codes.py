@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import termios
+import time
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -132,25 +135,25 @@ def test_control_c_while_reading_standard_input_exits_130(demo: list[Path]) -> N
         assert process.stdin
         assert process.stdout
         assert process.stderr
-        # More than a pipe holds: once it is written, the other side is reading.
         process.stdin.write(demo[0].read_bytes())
         process.stdin.flush()
+        while fcntl.ioctl(process.stdin, termios.FIONREAD, b"\0" * 4) != b"\0" * 4:
+            time.sleep(0.01)
+        time.sleep(0.1)  # all is read, and it waits for more
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=10) == 130
         assert process.stderr.read() == b"interrupted\n"
         assert process.stdout.read() == b""
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(shop: Shop) -> None:
-    # Long enough that head is gone before all of it is written.
-    script = (
-        "set -o pipefail\n"
-        "for i in $(seq 3000); do echo '{}'; done |"
-        f"{sys.executable} -m skillshift_frames check - --format json | head -1"
-    )
-    done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, check=False, cwd=shop.run.parent
-    )
+def test_a_reader_that_has_seen_enough_is_no_error(
+    write_run: Callable[..., Path], record: Callable[..., dict[str, object]]
+) -> None:
+    # More output than a pipe holds: head is gone before all of it is written.
+    path = write_run("wide", [record("gitlab", f"c{i}", "a") for i in range(1000)])
+    program = f"{sys.executable} -m skillshift_frames"
+    script = f"set -o pipefail; {program} cells {path} --benchmark infer -f json | head -1"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"{\n", b"")
 
 
@@ -161,6 +164,26 @@ def test_a_closed_pipe_is_no_error(spawn: Spawn, demo: list[Path], command: list
     try:
         files = [] if command[0].startswith("--") else demo
         assert spawn(*command, *files, stdout=writing) == (0, "", "")
+    finally:
+        os.close(writing)
+
+
+def test_a_closed_pipe_does_not_change_the_answer(spawn: Spawn, shop: Shop) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        assert spawn("check", shop.run, stdout=writing).code == 1
+    finally:
+        os.close(writing)
+
+
+def test_nobody_listening_on_stderr_is_no_error(spawn: Spawn, demo: list[Path]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        result = spawn("table", demo[0], "-f", "csv", stderr=writing)
+        assert result.code == 0
+        assert result.out.startswith("run,metric,")
     finally:
         os.close(writing)
 

@@ -1,0 +1,340 @@
+"""Two runs of the same tasks → the lift: paired, with its interval, its bounds, and everything that found no pair."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from skillshift_frames.benchmark import resolve_benchmark
+from skillshift_frames.cells import bounds, cells
+from skillshift_frames.decide import Decision, check_margin, decide
+from skillshift_frames.errors import InputError
+from skillshift_frames.intervals import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, Plan
+from skillshift_frames.lifts import lifts
+from skillshift_frames.pairs import BASE, COMPOSITE, PAIR, check_metrics, flips, pair
+from skillshift_frames.schema import METRICS
+from skillshift_frames.stats.paired import sign_test, smallest_p
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skillshift_frames.benchmark import Benchmark, BenchmarkLike
+    from skillshift_frames.intervals import Method, Rng
+    from skillshift_frames.metrics import Errors
+    from skillshift_frames.pairs import Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """How pairs of trials came out on success, and what a coin would say of the tasks that differ.
+
+    Attributes
+    ----------
+    both, treatment_only, base_only, neither
+        Pairs of trials, by which sides succeeded.
+    p
+        Exact two-sided sign test on the tasks that differ (McNemar's test where each task has one trial); 1 where none does.
+        It takes tasks for independent, as that test does: where the conditions of a family go together, p is too small,
+        and the interval of the lift, which resamples families, is the one to trust.
+    can_be_significant
+        Whether any outcome with so many differing tasks could have had p below 1 − level.
+    """
+
+    both: int
+    treatment_only: int
+    base_only: int
+    neither: int
+    p: float
+    can_be_significant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LiftBounds:
+    """Ends of the SR lift if every gap is filled as it hurts most, and as it flatters most; in points."""
+
+    low: float
+    high: float
+
+    @property
+    def sign_survives(self) -> bool:
+        """Whether the lift has one sign however the gaps are filled."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Whether the treatment's skills were used at all: what the lift over all tasks says little about if not.
+
+    Attributes
+    ----------
+    tasks, with_call
+        Tasks with pairs, and those of them in which the treatment called a skill; None where skills do not apply.
+    lift
+        Mean SR difference over the tasks with a call, in points; None where there is none. Tasks that made the agent
+        call a skill are not a random sample: this describes, it does not prove.
+    """
+
+    tasks: int
+    with_call: int | None
+    lift: float | None
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        if not self.tasks:
+            return "there are no pairs"
+        if self.with_call is None:
+            return "skills do not apply to the treatment: it records no calls"
+        if not self.with_call:
+            return "no skill was ever called: the lift is not the skills'"
+        share = 100 * self.with_call / self.tasks
+        return f"a skill was called in {self.with_call:,} of {self.tasks:,} tasks ({share:.1f} %); SR lift among those {self.lift:+.2f}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A treatment against a base, pair by pair.
+
+    Attributes
+    ----------
+    base, treatment
+        Labels of the runs.
+    metric
+        The primary metric: the first that was asked for.
+    pairs
+        Number of paired trials that count.
+    lifts
+        Columns and dtypes as `skillshift_frames.LIFTS`.
+    outcomes, bounds, use
+        See there.
+    only_base, only_treatment, errored, flips
+        Records without a partner; pairs with a side that was not measured; pairs that changed sides (``gained``/``lost``).
+    level, seed, resamples, errors, margin
+        As asked for.
+    """
+
+    base: str
+    treatment: str
+    metric: str
+    pairs: int
+    lifts: pl.DataFrame
+    outcomes: Outcomes
+    bounds: LiftBounds
+    use: Use
+    only_base: pl.DataFrame
+    only_treatment: pl.DataFrame
+    errored: pl.DataFrame
+    flips: pl.DataFrame
+    benchmark: str
+    level: float
+    seed: int
+    resamples: int
+    errors: Errors
+    margin: float | None = None
+    composite: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def decision(self) -> Decision:
+        """Verdict and recommendation (`skillshift_frames.decide` with the comparison's own margin)."""
+        return decide(self, margin=self.margin)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what ``compare --format json`` prints: plain values, no NaN."""
+        metrics: dict[str, dict[str, Any]] = {}
+        for row in self.lifts.iter_rows(named=True):
+            metric, slot = row.pop("metric"), row.pop("slot")
+            metrics.setdefault(metric, {})[slot] = row
+        return {
+            "schema_version": 1,
+            "benchmark": self.benchmark,
+            "base": self.base,
+            "treatment": self.treatment,
+            "errors": self.errors,
+            "level": self.level,
+            "seed": self.seed,
+            "resamples": self.resamples,
+            "margin": self.margin,
+            "composite": list(self.composite),
+            "pairs": self.pairs,
+            "only_base": self.only_base.to_dicts(),
+            "only_treatment": self.only_treatment.to_dicts(),
+            "errored": self.errored.to_dicts(),
+            "metrics": metrics,
+            "outcomes": asdict(self.outcomes),
+            "bounds": asdict(self.bounds) | {"sign_survives": self.bounds.sign_survives},
+            "use": asdict(self.use),
+            "flips": self.flips.to_dicts(),
+            "verdict": self.decision.verdict,
+            "reason": self.decision.reason,
+            "settle": self.decision.settle,
+            "recommendation": self.decision.recommendation,
+            "facts": list(self.decision.facts),
+        }
+
+
+def compare(
+    tasks: pl.DataFrame | pl.LazyFrame,
+    *,
+    base: str,
+    treatment: str,
+    metrics: Sequence[str] = tuple(METRICS),
+    composite: Sequence[str] = (),
+    by: str | None = None,
+    margin: float | None = None,
+    level: float = DEFAULT_LEVEL,
+    resamples: int = DEFAULT_RESAMPLES,
+    rng: Rng = DEFAULT_SEED,
+    method: Method = "auto",
+    benchmark: BenchmarkLike = "skillshift",
+    errors: Errors = "exclude",
+) -> Comparison:
+    """Compare two runs on the tasks that both have.
+
+    Parameters
+    ----------
+    tasks
+        Records as `skillshift_frames.TASKS`, of both runs at least.
+    base, treatment
+        Labels; lift = treatment − base.
+    metrics
+        SR, AS, ASC, SFR, or any numeric or boolean column that was kept (``extra="keep"``). The first is the primary one.
+    composite
+        Columns or metrics whose mean per record is one more metric, ``composite`` (successes count 0 and 1).
+    by
+        A column; every value that it has on the base's side becomes one more slot, ``column=value``.
+    margin
+        See `skillshift_frames.decide`.
+    level, resamples, rng, method
+        As for `skillshift_frames.intervals`: families are resampled within sites, both sides of a pair together.
+    benchmark
+        The one that the records were read under.
+    errors
+        ``"exclude"`` leaves out pairs with a side that was not measured, ``"zero"`` counts that side as failed.
+
+    Returns
+    -------
+    Comparison
+        Pairs share site, condition, uid and trial; trials of a task are averaged first. Slots are unweighted means of the
+        cells that have pairs (``cells`` of ``cells_expected``): a site or condition without any has a null lift, and
+        overall is over what both have.
+
+    Raises
+    ------
+    InputError
+        No such run, no such metric, a column with NaN, a margin that is not positive, a level or number of resamples out of
+        range (with a margin, the level must be above 0.5).
+    BenchmarkError
+        The records are not the benchmark's.
+
+    Examples
+    --------
+    >>> import skillshift_frames as sf
+    >>> tasks = sf.read_tasks(["data/demo/reference.jsonl", "data/demo/induced.jsonl"])
+    >>> found = sf.compare(tasks, base="reference", treatment="induced")
+    >>> found.lifts.filter(metric="SR", slot="overall").select(
+    ...     pl.col("base", "treatment", "lift").round(2)
+    ... ).row(0)
+    (31.38, 35.66, 4.28)
+    >>> found.decision.verdict
+    'helps'
+    """
+    frame = tasks.lazy().collect()
+    check_metrics(frame, metrics, composite)
+    check_margin(margin, level)
+    axes = resolve_benchmark(benchmark, frame)
+    plan = Plan.of(level, resamples, rng, method)
+    paired = pair(frame, base, treatment, errors)
+    asked = tuple(dict.fromkeys([*metrics, *([COMPOSITE] if composite else [])]))
+    found = [lifts(paired.both, asked, composite, axes=axes, plan=plan, margin=margin)]
+    for value, part in _parts(frame, paired, by):
+        of_part = lifts(part, asked, composite, axes=axes, plan=plan, margin=margin).filter(
+            slot="overall"
+        )
+        found.append(of_part.with_columns(slot=pl.lit(f"{by}={value}")))
+    return Comparison(
+        base=base,
+        treatment=treatment,
+        metric=metrics[0],
+        pairs=paired.both.height,
+        lifts=pl.concat(found),
+        outcomes=_outcomes(paired.both, level),
+        bounds=_bounds(frame, base, treatment, axes, errors),
+        use=_use(paired.both),
+        only_base=paired.only_base,
+        only_treatment=paired.only_treatment,
+        errored=paired.errored,
+        flips=flips(paired.both),
+        benchmark=axes.name,
+        level=level,
+        seed=plan.seed,
+        resamples=resamples,
+        errors=errors,
+        margin=margin,
+        composite=tuple(composite),
+    )
+
+
+def _parts(
+    tasks: pl.DataFrame, paired: Pairs, by: str | None
+) -> Iterator[tuple[Any, pl.DataFrame]]:
+    """Give the pairs of every value of a column, values sorted."""
+    if by is None:
+        return
+    # What the two sides share has no side; of the rest the base's value counts.
+    name = by if by in PAIR else f"{BASE}_{by}"
+    if name not in paired.both.columns:
+        msg = f"there is no column {by!r} to break the lift down by ({', '.join(tasks.columns)})"
+        raise InputError(msg)
+    for value in paired.both.get_column(name).drop_nulls().unique().sort():
+        yield value, paired.both.filter(pl.col(name) == value)
+
+
+def _outcomes(both: pl.DataFrame, level: float) -> Outcomes:
+    base, treatment = pl.col("base_success"), pl.col("treatment_success")
+    counted = both.select(
+        both=(base & treatment).sum(),
+        treatment_only=(treatment & ~base).sum(),
+        base_only=(base & ~treatment).sum(),
+        neither=(~treatment & ~base).sum(),
+    ).cast(pl.Int64)
+    # Trials of one task are not independent, so each task has one vote.
+    tasks = both.group_by("site", "condition", "uid").agg(
+        difference=treatment.cast(pl.Int64).sum() - base.cast(pl.Int64).sum()
+    )
+    wins, losses = (int((tasks.get_column("difference") * sign > 0).sum()) for sign in (1, -1))
+    return Outcomes(
+        **counted.row(0, named=True),
+        p=sign_test(wins, losses),
+        can_be_significant=smallest_p(wins + losses) < 1 - level,
+    )
+
+
+def _bounds(
+    tasks: pl.DataFrame, base: str, treatment: str, axes: Benchmark, errors: Errors
+) -> LiftBounds:
+    """Fill the gaps of one side with failures and of the other with successes, and the other way round."""
+    both = tasks.filter(pl.col("run").is_in([base, treatment]))
+    ends = {
+        row["run"]: row for row in bounds(cells(both, benchmark=axes, errors=errors)).to_dicts()
+    }
+    return LiftBounds(
+        low=ends[treatment]["low"] - ends[base]["high"],
+        high=ends[treatment]["high"] - ends[base]["low"],
+    )
+
+
+def _use(both: pl.DataFrame) -> Use:
+    calls = pl.col("treatment_skill_calls")
+    tasks = both.group_by("site", "condition", "uid").agg(
+        called=(calls > 0).any(),
+        recorded=calls.is_not_null().any(),
+        difference=100 * (pl.col("treatment_success").mean() - pl.col("base_success").mean()),
+    )
+    if tasks.height and not tasks.get_column("recorded").any():
+        return Use(tasks.height, None, None)
+    called = tasks.filter("called").get_column("difference").sort()
+    mean = called.mean() if called.len() else None
+    return Use(tasks.height, called.len(), None if mean is None else float(mean))  # type: ignore[arg-type]

@@ -1,0 +1,266 @@
+"""What a comparison allows to say: a verdict with its reason, and a recommendation with the facts it rests on.
+
+Four verdicts, because "no difference was shown" is not "there is no difference": the second needs a margin and a test of
+its own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+import polars as pl
+
+from skillshift_frames.errors import InputError
+from skillshift_frames.intervals import FEWEST_FAMILIES
+from skillshift_frames.stats.paired import smallest_p
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Verdict: TypeAlias = Literal["helps", "harms", "equivalent", "undetermined"]
+Recommendation: TypeAlias = Literal["retain", "revise", "remove", "insufficient evidence"]
+
+#: Metrics of which less is better; of all others more is.
+LOWER_IS_BETTER = frozenset({"AS", "SFR"})
+
+#: Lifts and rooms below this share of an interval's half-width are 0 but for rounding.
+_NEGLIGIBLE = 1e-9
+
+
+class Evidence(Protocol):
+    """What a decision needs of a comparison (`skillshift_frames.compare.Comparison`)."""
+
+    @property
+    def lifts(self) -> pl.DataFrame:
+        """Lift per metric and slot."""
+
+    @property
+    def metric(self) -> str:
+        """The primary metric."""
+
+    @property
+    def level(self) -> float:
+        """Of the lifts' intervals."""
+
+    @property
+    def pairs(self) -> int:
+        """How many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict on the primary metric, and what to do.
+
+    Attributes
+    ----------
+    verdict
+        ``helps``, ``harms``, ``equivalent`` or ``undetermined``.
+    reason
+        Why, in a sentence with its numbers.
+    settle
+        How many families, in the same mix of sites, would settle an undetermined verdict if the lift stays what it is;
+        None where that cannot be said.
+    recommendation
+        ``retain``, ``revise``, ``remove`` or ``insufficient evidence``.
+    facts
+        What the recommendation rests on.
+    """
+
+    verdict: Verdict
+    reason: str
+    settle: int | None
+    recommendation: Recommendation
+    facts: tuple[str, ...]
+
+
+def decide(comparison: Evidence, *, margin: float | None = None) -> Decision:
+    """Decide whether the treatment helps, from the interval of its lift.
+
+    Parameters
+    ----------
+    comparison
+        From `skillshift_frames.compare`.
+    margin
+        The largest lift, in the metric's unit, that would not matter: the 90 % interval (with a level of 95 %) inside ±margin
+        is equivalence, by two one-sided tests. There is no default, because nobody else can know it. The comparison must
+        have been made with a margin, too.
+
+    Returns
+    -------
+    Decision
+        ``helps`` where the interval of the primary metric's overall lift is on the better side of 0, ``harms`` where it is
+        on the worse, ``equivalent`` inside the margin, else ``undetermined``, with the reason. ``retain``: helps and
+        harms nowhere, or equivalent while steps fall. ``revise``: helps somewhere and harms elsewhere. ``remove``: harms,
+        or equivalent at no saving (steps must have been compared). Anything else, and fewer than two families, is
+        ``insufficient evidence``. Slots are
+        looked at one by one, without a correction for their number.
+
+    Raises
+    ------
+    InputError
+        ``margin`` is not positive, the level not above 0.5, or the comparison was made without a margin.
+
+    References
+    ----------
+    Schuirmann, D. J. (1987), A comparison of the two one-sided tests procedure and the power approach, Journal of
+    Pharmacokinetics and Biopharmaceutics 15, 657-680.
+
+    Examples
+    --------
+    >>> import skillshift_frames as sf
+    >>> shop = sf.Benchmark("shop", sites={"cart": 40}, conditions=("plain",))
+    >>> row = {
+    ...     "site": "cart",
+    ...     "condition": "plain",
+    ...     "steps": 3,
+    ...     "skill_calls": 0,
+    ...     "skill_failures": 0,
+    ... }
+    >>> tasks = pl.DataFrame(
+    ...     [
+    ...         row | {"run": run, "uid": str(i), "success": i < n}
+    ...         for run, n in (("a", 10), ("b", 25))
+    ...         for i in range(40)
+    ...     ]
+    ... )
+    >>> found = sf.compare(
+    ...     sf.from_frame(tasks, benchmark=shop), base="a", treatment="b", benchmark=shop
+    ... )
+    >>> sf.decide(found).verdict, sf.decide(found).recommendation
+    ('helps', 'retain')
+    """
+    check_margin(margin, comparison.level)
+    better = -1 if comparison.metric in LOWER_IS_BETTER else 1
+    overall = comparison.lifts.filter(metric=comparison.metric, slot="overall").row(0, named=True)
+    if margin is not None and overall["low"] is not None and overall["equivalence_low"] is None:
+        msg = "the comparison was made without a margin; give it to compare, too"
+        raise InputError(msg)
+    verdict, reason, settle = _verdict(comparison, overall, better, margin)
+    recommendation, facts = _recommend(comparison, verdict, overall, better)
+    return Decision(verdict, reason, settle, recommendation, (reason, *facts))
+
+
+def check_margin(margin: float | None, level: float) -> None:
+    """Raise `InputError` for a margin that allows no test of equivalence."""
+    if margin is None:
+        return
+    if not 0 < margin < math.inf:
+        msg = f"margin {margin} is not a positive number"
+        raise InputError(msg)
+    if level <= 0.5:  # noqa: PLR2004 - two tests at 1 - level each need a level above one half
+        msg = f"level {level} leaves no interval at 2 · level − 1 to hold against a margin; a level above 0.5 is needed"
+        raise InputError(msg)
+
+
+def _verdict(
+    comparison: Evidence, overall: Mapping[str, Any], better: int, margin: float | None
+) -> tuple[Verdict, str, int | None]:
+    nothing = _no_interval(comparison, overall)
+    if nothing is not None:
+        return "undetermined", nothing, None
+    low, high, percent = overall["low"], overall["high"], f"{100 * comparison.level:g} %"
+    shown = f"the {percent} interval of the {comparison.metric} lift is [{low:.2f}, {high:.2f}]"
+    few = _too_few(comparison, overall)
+    if _is_clear(comparison, overall):
+        return ("helps" if better * low > 0 else "harms"), shown, None
+    if margin is None:
+        shown += " and holds 0"
+    else:
+        ends = overall["equivalence_low"], overall["equivalence_high"]
+        percent = f"{100 * (2 * comparison.level - 1):g} %"
+        shown = f"the {percent} interval of the {comparison.metric} lift is [{ends[0]:.2f}, {ends[1]:.2f}]"
+        if -margin < ends[0] and ends[1] < margin:
+            return "equivalent", f"{shown}, inside ±{margin:g}", None
+        shown += f", neither clear of 0 nor inside ±{margin:g}: too wide for this margin"
+    if few:
+        smallest = smallest_p(overall["discordant"])
+        shown = (
+            f"too few discordant tasks: with {overall['discordant']} no outcome could be "
+            f"significant (the smallest p is {smallest:.3f})"
+        )
+    return "undetermined", shown, _families_to_settle(comparison, overall, margin)
+
+
+def _too_few(comparison: Evidence, row: Mapping[str, Any]) -> bool:
+    """Tell whether so few tasks differ that not even all of them on one side would be significant."""
+    return comparison.metric == "SR" and smallest_p(row["discordant"]) >= 1 - comparison.level
+
+
+def _is_clear(comparison: Evidence, row: Mapping[str, Any]) -> bool:
+    """Tell whether a slot's interval is on one side of 0, and could have been on either."""
+    known = row["low"] is not None and row["high"] is not None
+    return known and (row["low"] > 0 or row["high"] < 0) and not _too_few(comparison, row)
+
+
+def _no_interval(comparison: Evidence, overall: Mapping[str, Any]) -> str | None:
+    """Say why there is nothing to decide on, or None where there is."""
+    if not comparison.pairs:
+        return "there are no pairs"
+    if overall["lift"] is None:
+        return f"{comparison.metric} is undefined on a side"
+    if overall["families"] < FEWEST_FAMILIES:
+        return "too few tasks: a single family tells nothing about the next"
+    if overall["low"] is None:
+        same = not overall["discordant"] and comparison.metric != "SFR"
+        return "no spread: no pair differs" if same else str(overall["reason"])
+    return None
+
+
+def _families_to_settle(
+    comparison: Evidence, overall: Mapping[str, Any], margin: float | None
+) -> int | None:
+    """Scale the families until the interval, shrinking with their square root, clears 0 or fits inside the margin."""
+    families, discordant = int(overall["families"]), int(overall["discordant"])
+    lift, half = abs(overall["lift"]), (overall["high"] - overall["low"]) / 2
+    needed: list[int] = []
+    if lift > _NEGLIGIBLE * half:
+        clear = families * (half / lift) ** 2
+        if _too_few(comparison, overall):
+            enough = next(n for n in count(1) if smallest_p(n) < 1 - comparison.level)
+            clear = max(clear, families * enough / max(1, discordant))
+        needed.append(math.ceil(clear))
+    if margin is not None and margin - lift > _NEGLIGIBLE * half:
+        inner = (overall["equivalence_high"] - overall["equivalence_low"]) / 2
+        needed.append(math.ceil(families * (inner / (margin - lift)) ** 2))
+    return min(needed, default=None)
+
+
+def _recommend(
+    comparison: Evidence, verdict: Verdict, overall: Mapping[str, Any], better: int
+) -> tuple[Recommendation, list[str]]:
+    if not comparison.pairs or overall["families"] < FEWEST_FAMILIES:
+        return "insufficient evidence", []
+    parts = comparison.lifts.filter(pl.col("slot") != "overall", metric=comparison.metric)
+    clear = [row for row in parts.iter_rows(named=True) if _is_clear(comparison, row)]
+    helped, harmed = ([r for r in clear if sign * better * r["low"] > 0] for sign in (1, -1))
+    facts = [
+        f"{word} {', '.join(map(_with_interval, rows))}"
+        for word, rows in (("helped:", helped), ("harmed:", harmed))
+        if rows
+    ]
+    steps = comparison.lifts.filter(pl.col("lift").is_not_null(), metric="AS", slot="overall")
+    fewer = steps.filter(pl.col("high") < 0)
+    recommendation: Recommendation = "insufficient evidence"
+    if verdict == "harms":
+        recommendation = "remove"
+    elif harmed and (verdict == "helps" or helped):
+        recommendation = "revise"
+    elif verdict == "helps":
+        recommendation = "retain"
+        facts.append("no site or condition is harmed")
+    elif verdict == "equivalent" and fewer.height:
+        recommendation = "retain"
+        facts.append(f"steps fall: {_with_interval(fewer.row(0, named=True))}")
+    elif verdict == "equivalent" and not steps.height:
+        facts.append("whether steps fall is not known: AS was not compared, or not recorded")
+    elif verdict == "equivalent":
+        recommendation = "remove"
+        facts.append("no saving of steps is shown")
+    return recommendation, facts
+
+
+def _with_interval(row: Mapping[str, Any]) -> str:
+    return f"{row['slot']} {row['lift']:+.2f} [{row['low']:.2f}, {row['high']:.2f}]"

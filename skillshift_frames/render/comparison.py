@@ -1,0 +1,164 @@
+"""What a comparison says: verdict first, then the lifts, then everything that limits them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from skillshift_frames.render.document import Cell, Column, Document, Note, Row
+from skillshift_frames.render.intervals import ends
+from skillshift_frames.render.numbers import format_count, format_number
+from skillshift_frames.render.tables import ERRORS, UNDEFINED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillshift_frames.benchmark import Benchmark
+    from skillshift_frames.compare import Comparison
+
+_NAMED = 10
+
+
+def comparison_document(comparison: Comparison, benchmark: Benchmark, *, flips: bool) -> Document:
+    """Describe a comparison, one row per metric and slot; ``flips`` also lists the pairs that changed sides."""
+    columns = (
+        Column("Metric", "left"),
+        Column("Slot", "left"),
+        *(Column(title) for title in (comparison.base, comparison.treatment, "Lift")),
+        *(Column(title) for title in ("Tasks", "Wins", "Losses", "Ties", "Cells")),
+    )
+    rows: list[Row] = []
+    for lift in comparison.lifts.iter_rows(named=True):
+        first = not rows or rows[-1].cells[0].text != lift["metric"]
+        rows.append(_row(lift, benchmark, starts_group=first))
+    decision = comparison.decision
+    return Document(
+        title=f"{comparison.base} → {comparison.treatment}: {decision.verdict}; {decision.recommendation}",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(*_notes(comparison), *(_flips(comparison) if flips else ())),
+    )
+
+
+def _row(lift: dict[str, Any], benchmark: Benchmark, *, starts_group: bool) -> Row:
+    def number(name: str) -> Cell:
+        return Cell(format_number(lift[name], undefined=UNDEFINED))
+
+    def count(name: str) -> Cell:
+        return Cell("" if lift[name] is None else format_count(lift[name]))
+
+    slot = "O/A" if lift["slot"] == "overall" else benchmark.title(lift["slot"])
+    interval = ends(lift["metric"], lift["low"], lift["high"])
+    signed = format_number(lift["lift"], undefined=UNDEFINED)
+    if lift["lift"] is not None and not signed.startswith("-") and float(signed):
+        signed = f"+{signed}"
+    partial = lift["cells"] != lift["cells_expected"]
+    return Row(
+        (
+            Cell(lift["metric"]),
+            Cell(slot),
+            number("base"),
+            number("treatment"),
+            Cell(signed, (interval,) if interval else ()),
+            *(count(name) for name in ("tasks", "wins", "losses", "ties")),
+            Cell(f"{lift['cells']}/{lift['cells_expected']}" if partial else str(lift["cells"])),
+        ),
+        starts_group=starts_group,
+    )
+
+
+def _notes(comparison: Comparison) -> Iterator[Note]:
+    decision, outcomes, bounds = comparison.decision, comparison.outcomes, comparison.bounds
+    yield Note(f"Verdict: {decision.verdict}: {decision.reason}")
+    if decision.settle is not None:
+        yield Note(
+            f"About {format_count(decision.settle)} families in the same mix of sites would settle it, "
+            "if the lift stays what it is"
+        )
+    facts = "; ".join(decision.facts[1:])
+    yield Note(f"Recommendation: {decision.recommendation}{f': {facts}' if facts else ''}")
+    yield Note(
+        f"{format_count(comparison.pairs)} pairs: both succeed {format_count(outcomes.both)}, only "
+        f"{comparison.treatment} {format_count(outcomes.treatment_only)}, only {comparison.base} "
+        f"{format_count(outcomes.base_only)}, neither {format_count(outcomes.neither)}; "
+        f"exact sign test on tasks p {_p(outcomes.p)}"
+        + (
+            ""
+            if outcomes.can_be_significant
+            else ", and no outcome at this number could be significant"
+        )
+    )
+    survives = (
+        "its sign survives any filling"
+        if bounds.sign_survives
+        else "its sign does not survive every filling"
+    )
+    gaps = (
+        comparison.only_base.height + comparison.only_treatment.height + comparison.errored.height
+    )
+    yield Note(
+        f"SR lift between {format_number(bounds.low)} and {format_number(bounds.high)} whatever the gaps hold: {survives}"
+        if gaps or bounds.low != bounds.high
+        else "No gaps: every expected task has a pair"
+    )
+    for frame, what in (
+        (comparison.only_base, f"only in {comparison.base}"),
+        (comparison.only_treatment, f"only in {comparison.treatment}"),
+        (comparison.errored, "with a side that was not measured"),
+    ):
+        if frame.height:
+            yield Note(f"{format_count(frame.height)} {what}: {_name(frame)}")
+    yield Note(comparison.use.sentence)
+    reasons = comparison.lifts.filter(pl.col("reason").is_not_null())
+    for (reason,), rows in reasons.group_by("reason", maintain_order=True):
+        where = ", ".join(
+            f"{metric} {slot}" for metric, slot in rows.select("metric", "slot").rows()[:_NAMED]
+        )
+        rest = rows.height - _NAMED
+        yield Note(
+            f"no interval: {reason}: {where}{f' and {rest} more' if rest > 0 else ''}", UNDEFINED
+        )
+    yield Note(
+        f"Lift = {comparison.treatment} − {comparison.base}, unweighted means of cells that have pairs; "
+        f"[{100 * comparison.level:g} % interval] by families within sites, {format_count(comparison.resamples)} resamples, "
+        f"seed {comparison.seed}; {ERRORS[comparison.errors]}"
+    )
+    if _does_not_subtract(comparison.lifts):
+        yield Note(
+            "Lifts are computed before rounding: printed sides may differ from a printed lift in the last digit"
+        )
+
+
+def _p(p: float) -> str:
+    return "< 0.0001" if p < 0.0001 else f"= {p:.4f}"  # noqa: PLR2004 - four digits are shown
+
+
+def _does_not_subtract(lifts: pl.DataFrame) -> bool:
+    """Tell whether some printed lift is not the difference of the printed sides."""
+    for base, treatment, lift in lifts.select("base", "treatment", "lift").drop_nulls().iter_rows():
+        shown = float(format_number(treatment)) - float(format_number(base))
+        if format_number(shown) != format_number(lift):
+            return True
+    return False
+
+
+def _name(frame: pl.DataFrame) -> str:
+    named = [
+        f"{site} × {condition} {uid}" + (f" trial {trial}" if trial != 1 else "")
+        for site, condition, uid, trial in frame.select("site", "condition", "uid", "trial")
+        .head(_NAMED)
+        .iter_rows()
+    ]
+    rest = frame.height - len(named)
+    return ", ".join(named) + (f" and {format_count(rest)} more" if rest else "")
+
+
+def _flips(comparison: Comparison) -> Iterator[Note]:
+    for (flip,), pairs in comparison.flips.sort("flip").group_by("flip", maintain_order=True):
+        for site, condition, uid, trial in pairs.select(
+            "site", "condition", "uid", "trial"
+        ).iter_rows():
+            yield Note(
+                f"{flip}: {site} × {condition} {uid}" + (f" trial {trial}" if trial != 1 else "")
+            )

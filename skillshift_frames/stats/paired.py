@@ -1,0 +1,93 @@
+"""Tests of pairs: who wins more often, and whether any outcome could have told."""
+
+from __future__ import annotations
+
+import math
+
+#: Up to here the binomial sum is exact integer arithmetic; above, SciPy's tail function.
+_EXACT_UP_TO = 2_000
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Give the exact two-sided p of wins against losses, ties left out: McNemar's test where outcomes are yes or no.
+
+    Returns
+    -------
+    float
+        P(a fair coin is at least as uneven), at most 1; 1 where there is neither a win nor a loss.
+
+    References
+    ----------
+    McNemar, Q. (1947), Note on the sampling error of the difference between correlated proportions or percentages,
+    Psychometrika 12, 153-157 (here with the exact binomial in place of chi-square).
+
+    Examples
+    --------
+    >>> sign_test(8, 1), sign_test(3, 3), sign_test(0, 0)
+    (0.0390625, 1.0, 1.0)
+    """
+    n, fewer = wins + losses, min(wins, losses)
+    if n > _EXACT_UP_TO:
+        from scipy.special import bdtr
+
+        return min(1.0, 2 * float(bdtr(fewer, n, 0.5)))
+    tail, term = 0, 1
+    for k in range(fewer + 1):
+        tail += term
+        term = term * (n - k) // (k + 1)
+    return float(min(1.0, 2 * tail / 2**n))
+
+
+def smallest_p(discordant: int) -> float:
+    """Give the smallest p that so many wins and losses can have: when all of them go one way.
+
+    Examples
+    --------
+    >>> smallest_p(5), smallest_p(6)
+    (0.0625, 0.03125)
+    """
+    return sign_test(discordant, 0)
+
+
+def pass_at_k(successes: int, trials: int, k: int) -> float | None:
+    """Estimate the chance that at least one of k trials succeeds, without bias.
+
+    Returns
+    -------
+    float or None
+        1 − C(n−c, k) / C(n, k), between 0 and 1; None for fewer than k trials.
+
+    References
+    ----------
+    Chen, M. et al. (2021), Evaluating large language models trained on code, arXiv 2107.03374, equation 1.
+
+    Examples
+    --------
+    >>> pass_at_k(1, 4, 2), pass_at_k(3, 3, 2), pass_at_k(1, 1, 2)
+    (0.5, 1.0, None)
+    """
+    if trials < k:
+        return None
+    return 1 - math.comb(trials - successes, k) / math.comb(trials, k)
+
+
+def pass_hat_k(successes: int, trials: int, k: int) -> float | None:
+    """Estimate the chance that all of k trials succeed (pass^k), without bias.
+
+    Returns
+    -------
+    float or None
+        C(c, k) / C(n, k), between 0 and 1; None for fewer than k trials.
+
+    References
+    ----------
+    Yao, S. et al. (2024), τ-bench: a benchmark for tool-agent-user interaction, arXiv 2406.12045, section 2.
+
+    Examples
+    --------
+    >>> pass_hat_k(3, 4, 2), pass_hat_k(3, 3, 2), pass_hat_k(1, 1, 2)
+    (0.5, 1.0, None)
+    """
+    if trials < k:
+        return None
+    return math.comb(successes, k) / math.comb(trials, k)

@@ -1,0 +1,86 @@
+"""What is resampled: families within groups, each a row of numbers whose sums are all that a statistic needs.
+
+A group is a site; a row holds what one family contributes to every sum (per condition: successes, tasks, steps, …), so
+that conditions and trials of a family stay together. Rows with the same numbers are one row with a multiplicity: a
+resample draws families, and families that are alike need not be told apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[np.float64]
+
+    #: Sums per group, ``(…, groups, columns)``, to statistics, ``(…, statistics)``; undefined ones are NaN.
+    Statistic: TypeAlias = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One site's families, alike ones merged.
+
+    Attributes
+    ----------
+    rows
+        ``(distinct families, columns)``, sorted, so that neither the order nor the names of families matter.
+    times
+        ``(distinct families,)``: how many families have these numbers.
+    """
+
+    rows: Array
+    times: NDArray[np.int64]
+
+    @property
+    def families(self) -> int:
+        """The number of families."""
+        return int(self.times.sum())
+
+
+def merge_alike(rows: Array) -> Group:
+    """Merge families with the same numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group = merge_alike(np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))
+    >>> group.rows.tolist(), group.times.tolist(), group.families
+    ([[0.0, 2.0], [1.0, 0.0]], [1, 2], 3)
+    """
+    import numpy as np
+
+    distinct, times = np.unique(rows, axis=0, return_counts=True)
+    return Group(distinct, times.astype(np.int64))
+
+
+def distinct_columns(rows: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Find columns that hold the same numbers: which to keep, and for each column which of the kept it is.
+
+    The kept ones stay in their order, so that the order of the rows does not matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> keep, which = distinct_columns(np.array([[2.0, 1.0, 2.0], [0.0, 1.0, 0.0]]))
+    >>> keep.tolist(), which.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    import numpy as np
+
+    _, first, same = np.unique(rows, axis=1, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.argsort(order)
+    return first[order], place[same.ravel()]
+
+
+def total(groups: list[Group]) -> Array:
+    """Sum every column over each group's families: ``(groups, columns)``."""
+    import numpy as np
+
+    return np.stack([group.times @ group.rows for group in groups])
