@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import skillshift_frames as sf
-from tests.readers.conftest import Write, faults, record, texts, written
+from tests.readers.conftest import faults, record, texts, written
+
+if TYPE_CHECKING:
+    from skillshift_frames.readers.records import Extra
+    from tests.readers.conftest import Write
 
 
 def _with(**tokens: str) -> str:
@@ -139,7 +144,7 @@ def test_a_kept_integer_beyond_64_bits_is_a_fault(write: Write, value: int) -> N
     "token", ["1e400", "-1e999", "NaN", "[Infinity]", "9" * 5_000, r'["\ud800"]', r'{"\udc00": 1}']
 )
 @pytest.mark.parametrize("extra", ["keep", "ignore"])
-def test_a_value_that_no_column_can_hold_is_a_fault(write: Write, token: str, extra: Any) -> None:  # noqa: ANN401
+def test_a_value_that_no_column_can_hold_is_a_fault(write: Write, token: str, extra: Extra) -> None:
     write("x.jsonl", record("a"), written(uid='"b"', n=token))
     (fault,) = faults("x.jsonl", extra=extra)
     assert fault.line == 2
@@ -160,8 +165,8 @@ def test_a_value_that_no_column_can_hold_is_a_fault(write: Write, token: str, ex
     ],
 )
 def test_a_repeated_key_is_found_whatever_is_done_with_other_keys(
-    write: Write, extra: Any, again: str
-) -> None:  # noqa: ANN401
+    write: Write, extra: Extra, again: str
+) -> None:
     write("x.jsonl", record("a"), f"{written()[:-1]}, {again}}}")
     (fault,) = faults("x.jsonl", extra=extra)
     assert (fault.line, fault.rule) == (2, "repeated-key")
@@ -169,18 +174,14 @@ def test_a_repeated_key_is_found_whatever_is_done_with_other_keys(
 
 @pytest.mark.parametrize("depth", [200, 500, 900, 990, 1_100, 100_000])
 @pytest.mark.parametrize("extra", ["keep", "ignore"])
-def test_a_deep_value_is_kept_or_a_fault_and_no_crash(write: Write, extra: Any, depth: int) -> None:  # noqa: ANN401
+def test_a_deep_value_is_kept_or_a_fault_and_no_crash(
+    write: Write, extra: Extra, depth: int
+) -> None:
     write("x.jsonl", record("a", n="text"), written(n="[" * depth + "]" * depth))
-    with pytest.warns(sf.SkillshiftWarning) if extra == "ignore" else _nothing():
+    with pytest.warns(sf.SkillshiftWarning) if extra == "ignore" else nullcontext():
         valid, found = sf.check_tasks("x.jsonl", extra=extra)
     assert found.height + valid.height == 2
     assert set(found["line"]) <= {2}
-
-
-def _nothing() -> Any:  # noqa: ANN401
-    from contextlib import nullcontext
-
-    return nullcontext()
 
 
 @pytest.mark.parametrize(
@@ -228,7 +229,7 @@ def test_the_rules_hold_for_the_other_keys_of_a_record_with_kept_ones(write: Wri
 
 
 def test_kept_columns_stay_with_their_rows_between_faults_and_blank_lines(write: Write) -> None:
-    lines = [
+    lines: list[str | dict[str, Any]] = [
         "",
         "[]",
         _with(n="1"),
@@ -291,7 +292,7 @@ def test_other_keys_are_refused_unless_asked_for(write: Write) -> None:
 
 
 @pytest.mark.parametrize("extra", ["kepe", "", None, True])
-def test_a_misspelt_choice_is_an_error(write: Write, extra: Any) -> None:  # noqa: ANN401
+def test_a_misspelt_choice_is_an_error(write: Write, extra: Extra) -> None:
     write("x.jsonl", record("a"))
     for read in (sf.read_tasks, sf.check_tasks, sf.scan_tasks):
         with pytest.raises(sf.InputError, match="one of refuse, keep, ignore is needed"):

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb  # noqa: TID253
-import pandas as pd  # noqa: TID253
+import pandas as pd  # type: ignore[import-untyped]  # noqa: TID253
 import polars as pl
-import pyarrow as pa  # noqa: TID253
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
 from polars.testing import assert_frame_equal
 
 import skillshift_frames as sf

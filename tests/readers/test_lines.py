@@ -349,7 +349,7 @@ def test_warnings_are_no_part_of_an_error(write: Write) -> None:
 
 def test_bad_lines_among_a_million_are_named(write: Write) -> None:
     """Each rule is broken once, far behind the first block, so that most parts hold no fault."""
-    line = written(uid='"%08d"') + "\n"
+    line = written(uid='"%024d"') + "\n"
     lines = (line * 1_000_000 % tuple(range(1_000_000))).encode()
     width = len(lines) // 1_000_000
     bad = [
@@ -357,7 +357,7 @@ def test_bad_lines_among_a_million_are_named(write: Write) -> None:
         written(uid='"bad"', steps="-1"),
         written(uid='"bad"', trial="2", skill_failures="3"),
         written(uid='"bad"', trial="3", steps="null"),
-        written(uid='"00000007"'),
+        written(uid=f'"{7:024}"'),
         "[]",
     ]
     # Each is as long as the line whose place it takes.

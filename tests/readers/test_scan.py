@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 import pytest
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from tests.readers.conftest import Write
 
-ENGINES: list[Literal["in-memory", "streaming"]] = ["in-memory", "streaming"]
+Engine: TypeAlias = Literal["in-memory", "streaming"]
+ENGINES: list[Engine] = ["in-memory", "streaming"]
 
 
 @pytest.fixture
@@ -69,61 +70,47 @@ def test_the_schema_is_known_without_reading(write: Write) -> None:
     assert sf.scan_tasks("x.jsonl").collect_schema() == sf.TASKS
 
 
+QUERIES: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
+    "everything": lambda frame: frame,
+    "projection": lambda frame: frame.select("steps", "uid"),
+    "count": lambda frame: frame.select(pl.len()),
+    "predicate": lambda frame: frame.filter(pl.col("steps") > 10),
+    "predicate-and-projection": lambda frame: frame.filter(pl.col("steps") > 10, pl.col("site") == "gitlab").select("uid"),
+    "membership": lambda frame: frame.filter(pl.col("uid").is_in(["u3", "u20"])),
+    "nothing": lambda frame: frame.filter(pl.lit(value=False)),
+    "head": lambda frame: frame.head(5),
+    "head-0": lambda frame: frame.head(0),
+    "head-beyond": lambda frame: frame.head(1_000),
+    "tail": lambda frame: frame.tail(3),
+    "slice": lambda frame: frame.slice(4, 3),
+    "head-then-predicate": lambda frame: frame.head(5).filter(pl.col("steps") > 3),
+    "predicate-then-head": lambda frame: frame.filter(pl.col("steps") > 3).head(5),
+    "predicate-projection-head": lambda frame: frame.filter(pl.col("steps") > 3).select("uid").head(2),
+    "head-predicate-head": lambda frame: frame.head(20).filter(pl.col("steps") > 3).head(5).select("site"),
+    "row-index": lambda frame: frame.with_row_index().filter(pl.col("steps") % 2 == 0),
+    "group-by": lambda frame: frame.group_by("site", "condition").agg(sf.success_rate(), pl.len()).sort("site", "condition"),
+    "self-join": lambda frame: frame.join(frame, on=["uid", "site"], suffix="_2").sort("uid"),
+    "own-column": lambda frame: frame.with_columns(family=sf.family()).select(pl.col("family").n_unique()),
+    "top": lambda frame: frame.sort("steps", descending=True).head(4),
+    "unique": lambda frame: frame.drop("run", "error").unique("site", keep="first", maintain_order=True),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    "query",
-    [
-        lambda frame: frame,
-        lambda frame: frame.select("steps", "uid"),
-        lambda frame: frame.select(pl.len()),
-        lambda frame: frame.filter(pl.col("steps") > 10),
-        lambda frame: frame.filter(pl.col("steps") > 10, pl.col("site") == "gitlab").select("uid"),
-        lambda frame: frame.filter(pl.col("uid").is_in(["u3", "u20"])),
-        lambda frame: frame.filter(pl.lit(value=False)),
-        lambda frame: frame.head(5),
-        lambda frame: frame.head(0),
-        lambda frame: frame.head(1_000),
-        lambda frame: frame.tail(3),
-        lambda frame: frame.slice(4, 3),
-        lambda frame: frame.head(5).filter(pl.col("steps") > 3),
-        lambda frame: frame.filter(pl.col("steps") > 3).head(5),
-        lambda frame: frame.filter(pl.col("steps") > 3).select("uid").head(2),
-        lambda frame: frame.head(20).filter(pl.col("steps") > 3).head(5).select("site"),
-        lambda frame: frame.with_row_index().filter(pl.col("steps") % 2 == 0),
-        lambda frame: frame.group_by("site", "condition").agg(sf.success_rate(), pl.len()).sort("site", "condition"),
-        lambda frame: frame.join(frame, on=["uid", "site"], suffix="_2").sort("uid"),
-        lambda frame: frame.with_columns(family=sf.family()).select(pl.col("family").n_unique()),
-        lambda frame: frame.sort("steps", descending=True).head(4),
-        lambda frame: frame.drop("run", "error").unique("site", keep="first", maintain_order=True),
-    ],
-)  # fmt: skip
-def test_a_lazy_query_gives_what_the_eager_one_gives(
-    run: str,
-    query: Callable[[pl.LazyFrame], pl.LazyFrame],
-    engine: Literal["in-memory", "streaming"],
-) -> None:
-    lazy = query(sf.scan_tasks(run)).collect(engine=engine)
-    eager = query(sf.read_tasks(run).lazy()).collect(engine=engine)
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_lazy_query_gives_what_the_eager_one_gives(run: str, query: str, engine: Engine) -> None:
+    lazy = QUERIES[query](sf.scan_tasks(run)).collect(engine=engine)
+    eager = QUERIES[query](sf.read_tasks(run).lazy()).collect(engine=engine)
     assert_frame_equal(lazy, eager)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    "query",
-    [
-        lambda f: f,
-        lambda f: f.head(1),
-        lambda f: f.select("uid"),
-        lambda f: f.filter(pl.col("uid") == "u0"),
-    ],
-)
+@pytest.mark.parametrize("query", ["everything", "projection", "head", "membership", "nothing"])
 def test_a_fault_anywhere_stops_every_query_of_the_file(
-    write: Write,
-    query: Callable[[pl.LazyFrame], pl.LazyFrame],
-    engine: Literal["in-memory", "streaming"],
+    write: Write, query: str, engine: Engine
 ) -> None:
     write("x.jsonl", *(record(f"u{index}") for index in range(9)), record("u9", steps=-1))
-    lazy = query(sf.scan_tasks("x.jsonl"))
+    lazy = QUERIES[query](sf.scan_tasks("x.jsonl"))
     with pytest.raises(sf.RecordError, match=r"^x\.jsonl:10: steps: -1 is below 0") as caught:
         lazy.collect(engine=engine)
     assert (caught.value.line, caught.value.field) == (10, "steps")
