@@ -342,7 +342,8 @@ def _samples(
 
     parts = [f"{metric}_{part}" for part in ("top", "bottom") for metric in METRICS]
     scale = np.array([_SCALE[metric] for metric in METRICS])
-    for (run,), sums in family_sums(tasks, errors=errors).group_by("run", maintain_order=True):
+    of_runs = family_sums(tasks, errors=errors).partition_by("run", as_dict=True)
+    for (run,), sums in sorted(of_runs.items()):
         groups, columns = families_by_site(sums, parts, axes)
         top, bottom = columns[: len(METRICS)], columns[len(METRICS) :]
         yield str(run), _Sample(groups, top, bottom, scale)
@@ -353,8 +354,7 @@ def families_by_site(
 ) -> tuple[list[Group], NDArray[np.int64]]:
     """Give a run's families as rows of numbers, site by site, and the column of each part under each condition.
 
-    ``sums`` has one row per site × family × condition, sorted by family within a site; the second half of ``parts`` are
-    denominators.
+    ``sums`` has one row per site × family × condition, in any order; the second half of ``parts`` are denominators.
     """
     import numpy as np
 
@@ -363,7 +363,8 @@ def families_by_site(
     for site in axes.sites:
         of_site = sums.filter(site=site).with_columns(
             pl.col("condition").replace_strict(order, return_dtype=pl.Int64),
-            pl.col("family").rle_id(),  # sorted by family, so that equal ones are neighbours
+            # Any number per family will do: alike ones are merged, and the others put in an order of their own.
+            pl.col("family").cast(pl.Categorical).to_physical().rank("dense") - 1,
         )
         families = of_site.get_column("family").n_unique()
         numbers = np.zeros((families, len(parts), len(order)))

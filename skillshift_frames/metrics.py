@@ -1,4 +1,4 @@
-"""SR, AS, ASC and SFR as Polars expressions over tasks, for any ``group_by``.
+"""SR, AS, ASC, SFR, pass@k and pass^k as Polars expressions over tasks, for any ``group_by``.
 
 Each expression gives one number per group. Several trials of one task are averaged first, so that every task counts
 once, however often it was tried; SFR alone stays a ratio of sums. The definitions are those of the SkillShift paper,
@@ -7,10 +7,13 @@ section 2.4. In a group they are task means, not the table's macro means: `skill
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import mul
 from typing import Literal, TypeAlias
 
 import polars as pl
 
+from skillshift_frames.errors import InputError
 from skillshift_frames.schema import measured
 
 #: What becomes of a task that was not measured: it is in no mean, or it counts as a failure.
@@ -128,6 +131,108 @@ def skill_failure_rate(*, errors: Errors = "exclude") -> pl.Expr:
     calls = pl.col("skill_calls").filter(counts).sum()
     failures = pl.col("skill_failures").filter(counts).sum()
     return pl.when(calls > 0).then(100 * failures / calls).alias("SFR")
+
+
+def pass_at_k(k: int, *, errors: Errors = "exclude") -> pl.Expr:
+    """Give pass@k: the chance that at least one of k trials of a task succeeds; higher is better.
+
+    Parameters
+    ----------
+    k
+        How many trials, from 1.
+    errors
+        As for `success_rate`.
+
+    Returns
+    -------
+    polars.Expr
+        Float64 named ``pass@k`` (with the number for k), a fraction from 0 to 1: the mean over the group's tasks of
+        1 − C(n−c, k) / C(n, k), for c successes in n trials. It is unbiased. Null where any task of the group has fewer
+        than k trials that count (``tasks.group_by("uid").len()`` names them), and where there is no task.
+
+    Raises
+    ------
+    InputError
+        ``k`` is below 1.
+
+    References
+    ----------
+    Chen, M. et al. (2021), Evaluating large language models trained on code, arXiv 2107.03374, equation 1.
+
+    Examples
+    --------
+    >>> tasks = pl.DataFrame(
+    ...     {
+    ...         "run": ["asi"] * 4,
+    ...         "site": ["gitlab"] * 4,
+    ...         "condition": ["src"] * 4,
+    ...         "uid": ["a", "a", "b", "b"],
+    ...         "trial": [1, 2, 1, 2],
+    ...         "success": [True, False, True, True],
+    ...         "error": [None] * 4,
+    ...     }
+    ... )
+    >>> tasks.select(pass_at_k(1), pass_at_k(2), pass_at_k(3)).row(0)
+    (0.75, 1.0, None)
+    """
+    successes, trials = _trials_of_tasks(errors)
+    missed = _all_of(trials - successes, trials, k)
+    return _mean_where_enough(1 - missed, trials, k).alias(f"pass@{k}")
+
+
+def pass_hat_k(k: int, *, errors: Errors = "exclude") -> pl.Expr:
+    """Give pass^k: the chance that all of k trials of a task succeed; higher is better.
+
+    Returns
+    -------
+    polars.Expr
+        Float64 named ``pass^k`` (with the number for k), a fraction from 0 to 1: the mean over the group's tasks of
+        C(c, k) / C(n, k), for c successes in n trials. Unbiased, and null, as `pass_at_k`, whose parameters and errors it
+        shares.
+
+    References
+    ----------
+    Yao, S. et al. (2024), τ-bench: a benchmark for tool-agent-user interaction, arXiv 2406.12045, section 2.
+
+    Examples
+    --------
+    >>> tasks = pl.DataFrame(
+    ...     {
+    ...         "run": ["asi"] * 4,
+    ...         "site": ["gitlab"] * 4,
+    ...         "condition": ["src"] * 4,
+    ...         "uid": ["a", "a", "b", "b"],
+    ...         "trial": [1, 2, 1, 2],
+    ...         "success": [True, False, True, True],
+    ...         "error": [None] * 4,
+    ...     }
+    ... )
+    >>> tasks.select(pass_hat_k(1), pass_hat_k(2), pass_hat_k(3)).row(0)
+    (0.75, 0.5, None)
+    """
+    successes, trials = _trials_of_tasks(errors)
+    return _mean_where_enough(_all_of(successes, trials, k), trials, k).alias(f"pass^{k}")
+
+
+def _trials_of_tasks(errors: Errors) -> tuple[pl.Expr, pl.Expr]:
+    """Count the successes and the trials of each row's task."""
+    succeeded = pl.col("success").fill_null(value=False) & measured()
+    counts = measured() | pl.lit(errors == "zero")
+    successes, trials = (part.cast(pl.Int64).sum().over(_TASK) for part in (succeeded, counts))
+    return successes, trials
+
+
+def _all_of(chosen: pl.Expr, trials: pl.Expr, k: int) -> pl.Expr:
+    """Give C(chosen, k) / C(trials, k), factor by factor: no factor is above 1, so the product is not either."""
+    if k < 1:
+        msg = f"k is {k}; at least one trial is needed"
+        raise InputError(msg)
+    return reduce(mul, ((chosen - i).clip(lower_bound=0) / (trials - i) for i in range(k)))
+
+
+def _mean_where_enough(estimate: pl.Expr, trials: pl.Expr, k: int) -> pl.Expr:
+    once = pl.struct(_TASK).is_first_distinct()
+    return pl.when((trials >= k).all()).then(estimate.filter(once).sort().mean())
 
 
 def _mean_of_tasks(values: pl.Expr, errors: Errors) -> pl.Expr:

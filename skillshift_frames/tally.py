@@ -114,7 +114,7 @@ def family_sums(tasks: pl.DataFrame | pl.LazyFrame, *, errors: Errors = "exclude
     polars.DataFrame
         ``run``, ``site``, ``family``, ``condition``, then for each metric Float64 ``…_top`` and ``…_bottom``: a cell's
         metric is Σ top / Σ bottom over its families (100 times that for SR and SFR). For SR, AS and ASC a task adds the
-        mean of its trials to the top and 1 to the bottom; for SFR failures and calls. Sorted.
+        mean of its trials to the top and 1 to the bottom; for SFR failures and calls. In no particular order.
 
     Examples
     --------
@@ -152,4 +152,4 @@ def family_sums(tasks: pl.DataFrame | pl.LazyFrame, *, errors: Errors = "exclude
     key = ("run", "site", "family", "condition")
     contributed = _per_task(tasks.lazy()).select("run", "site", family(), "condition", *per_task)
     sums = contributed.group_by(key).agg(pl.all().exclude(key).sum())
-    return sums.sort(key).collect(engine="streaming")
+    return sums.collect(engine="streaming")

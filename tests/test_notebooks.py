@@ -34,7 +34,7 @@ def test_a_notebook_names_no_machine(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ['open("/home/ada/x.jsonl")', "~/runs/x", r"C:\runs", "a=/tmp/x", "%cd /work/x"]
+    "source", ['open("/home/ada/x.jsonl")', "~/runs/x", r"C:\runs", "a=/tmp/x", "%cd /srv/x"]
 )
 def test_a_machine_would_be_seen(source: str) -> None:
     assert MACHINE.search(source)

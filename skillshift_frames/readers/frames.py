@@ -65,6 +65,9 @@ def conform(frame: pl.DataFrame, extra: Extra) -> tuple[pl.DataFrame, list[Findi
 
     Where something is wrong the frame that comes back is empty: a column of the wrong type has no right rows.
     """
+    # What is null throughout has no type of its own, whatever its library made of it.
+    empty = [column.name for column in frame if column.null_count() == frame.height]
+    frame = frame.with_columns(pl.lit(None).alias(name) for name in empty if name in FIELDS)
     findings = [
         *(
             Finding(name, None, "missing-key", "the column is missing")
@@ -109,7 +112,6 @@ def _unknown_column(name: str, frame: pl.DataFrame) -> Finding:
 def _wrong_type(column: pl.Series) -> list[Finding]:
     wanted = TASKS[column.name]
     dtype = column.dtype
-    # What is null throughout has no type of its own.
     fits = (
         dtype == pl.Null
         or (wanted == pl.String and isinstance(dtype, pl.String | pl.Categorical | pl.Enum))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 UNDEFINED_LIMIT = 0.05
 
 #: Draws held at a time, as a number of elements (8 bytes each).
-_CHUNK = 4_000_000
+_CHUNK = 400_000
 
 
 class Interval(NamedTuple):
@@ -127,8 +127,9 @@ def _multiplicities(group: Group, count: int, stream: np.random.Generator) -> ND
         return np.zeros((count, 0))
     if _by_row(group):
         return stream.multinomial(families, group.times / families, size=count).astype(np.float64)
-    row_of_family = np.repeat(np.arange(distinct), group.times)
-    drawn = row_of_family[stream.integers(0, families, size=(count, families))]
+    drawn = stream.integers(0, families, size=(count, families))
+    if distinct < families:
+        drawn = np.repeat(np.arange(distinct), group.times)[drawn]
     drawn += np.arange(count)[:, np.newaxis] * distinct
     return (
         np.bincount(drawn.ravel(), minlength=count * distinct)

@@ -29,7 +29,7 @@ class Group:
     Attributes
     ----------
     rows
-        ``(distinct families, columns)``, sorted, so that neither the order nor the names of families matter.
+        ``(distinct families, columns)``, in an order of their own, so that neither the order nor the names of families matter.
     times
         ``(distinct families,)``: how many families have these numbers.
     """
@@ -55,8 +55,13 @@ def merge_alike(rows: Array) -> Group:
     """
     import numpy as np
 
-    distinct, times = np.unique(rows, axis=0, return_counts=True)
-    return Group(distinct, times.astype(np.int64))
+    contiguous = np.ascontiguousarray(rows) + 0.0  # -0.0 is 0.0, but not byte for byte
+    if not contiguous.size:
+        return Group(contiguous, np.ones(len(contiguous), dtype=np.int64))
+    # Rows as strings of bytes: one sort, in an order that means nothing and is always the same.
+    keys = contiguous.view(np.dtype((np.void, contiguous.itemsize * contiguous.shape[1]))).ravel()
+    _, first, times = np.unique(keys, return_index=True, return_counts=True)
+    return Group(contiguous[first], times.astype(np.int64))
 
 
 def distinct_columns(rows: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -73,10 +78,10 @@ def distinct_columns(rows: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     """
     import numpy as np
 
-    _, first, same = np.unique(rows, axis=1, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.argsort(order)
-    return first[order], place[same.ravel()]
+    seen: dict[bytes, int] = {}
+    which = [seen.setdefault(column.tobytes(), len(seen)) for column in rows.T]
+    keep = [which.index(number) for number in range(len(seen))]
+    return np.array(keep, dtype=np.int64), np.array(which, dtype=np.int64)
 
 
 def total(groups: list[Group]) -> Array:

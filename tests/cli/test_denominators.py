@@ -64,7 +64,9 @@ def test_one_scored_task_of_ten_is_counted_in_the_json(
 
 
 def test_a_partial_cell_is_marked_in_its_own_row(cli: Cli, demo: list[Path]) -> None:
-    rows = [row.split() for row in cli("cells", *demo).out.splitlines() if "tasks scored" not in row]
+    rows = [
+        row.split() for row in cli("cells", *demo).out.splitlines() if "tasks scored" not in row
+    ]
     counts = [row[-6:] for row in rows if any("/" in word and word[0].isdigit() for word in row)]
     assert counts == [
         ["162", "160", "2", "0", "--", "--"],

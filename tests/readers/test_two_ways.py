@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
     from tests.readers.conftest import Write
 
+#: One line is cheap, a file is not; how many of either the profile says (tests/conftest.py).
+_MANY = 4 * settings.default.max_examples
+_FEW = settings.default.max_examples // 2
+
 _STRINGS = ("uid", "site", "condition")
 _INTEGERS = ("steps", "skill_calls", "skill_failures")
 _INT64 = range(-(2**63), 2**63)
@@ -97,7 +101,7 @@ def _is_accepted(line: bytes, extra: records.Extra) -> bool:
     return not part.faults
 
 
-@settings(max_examples=400)
+@settings(max_examples=_MANY)
 @given(lines())
 def test_a_line_is_refused_exactly_where_something_wrong_is_found(line: bytes) -> None:
     if not line.strip(b" \t\r"):
@@ -108,7 +112,7 @@ def test_a_line_is_refused_exactly_where_something_wrong_is_found(line: bytes) -
     assert records.diagnose(line, "refuse")
 
 
-@settings(max_examples=400)
+@settings(max_examples=_MANY)
 @given(lines())
 def test_a_line_whose_other_keys_are_wanted_is_judged_by_the_same_rules(line: bytes) -> None:
     if line.strip(b" \t\r"):
@@ -118,7 +122,7 @@ def test_a_line_whose_other_keys_are_wanted_is_judged_by_the_same_rules(line: by
         assert not (accepted and records.find_wrong(line, "keep"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=_MANY)
 @given(st.binary(max_size=40).filter(lambda line: b"\n" not in line and line.strip(b" \t\r")))
 def test_arbitrary_bytes_are_refused_with_a_reason(line: bytes) -> None:
     assert not accepts(line)
@@ -127,7 +131,7 @@ def test_arbitrary_bytes_are_refused_with_a_reason(line: bytes) -> None:
     assert records.find_wrong(line, "refuse")
 
 
-@settings(max_examples=200)
+@settings(max_examples=_MANY)
 @given(lines().filter(accepts))
 def test_what_is_accepted_is_read_as_python_reads_it(line: bytes) -> None:
     read = jsonl._decode_carefully([line], 1, "refuse").frame.row(0, named=True)
@@ -282,7 +286,7 @@ def _said(found: pl.DataFrame) -> list[tuple[Any, ...]]:
     return found.select("line", "field", "value", "rule", "severity").rows()
 
 
-@settings(max_examples=25)
+@settings(max_examples=_FEW)
 @given(files(), st.integers(2, 5), st.integers(50, 2_000))
 def test_shards_of_a_file_give_the_rows_and_faults_of_the_file(
     content: list[bytes], shards: int, block: int
@@ -304,7 +308,7 @@ def test_shards_of_a_file_give_the_rows_and_faults_of_the_file(
     assert _said(shifted) == _said(whole[1])
 
 
-@settings(max_examples=25)
+@settings(max_examples=_FEW)
 @given(st.data())
 def test_the_order_of_lines_changes_nothing_but_the_order_of_rows(data: st.DataObject) -> None:
     content = data.draw(files().filter(lambda content: len(set(content)) == len(content)))

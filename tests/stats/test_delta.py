@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
+import numpy as np  # noqa: TID253
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm  # noqa: TID253
 
 from skillshift_frames.stats.bootstrap import bootstrap
 from skillshift_frames.stats.delta import _gradient, delta_method

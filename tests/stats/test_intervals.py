@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
-from scipy.stats import binomtest, norm
-from statsmodels.stats.proportion import proportion_confint
+from scipy.stats import binomtest, norm  # noqa: TID253
+from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
 from skillshift_frames.stats.intervals import all_alike, exact_binomial, normal_quantile, wilson
 
@@ -18,7 +19,7 @@ SIZES = (1, 2, 3, 5, 10, 30, 79, 114, 162, 355, 2130, 100_000)
 COUNTS = [
     (k, n)
     for n in SIZES
-    for k in (range(n + 1) if n <= 30 else (0, 1, 2, n // 7, n // 2, n - 2, n - 1, n))
+    for k in (range(n + 1) if n <= 10 else (0, 1, 2, n // 7, n // 2, n - 2, n - 1, n))
 ]
 
 
@@ -41,6 +42,8 @@ def test_exact_is_that_of_statsmodels_and_scipy(level: float) -> None:
     for k, n in COUNTS:
         found = exact_binomial(k, n, level=level)
         assert found == pytest.approx(proportion_confint(k, n, 1 - level, "beta"), abs=1e-12)
+        if n > 200:
+            continue  # SciPy looks for a root, and the larger n the longer
         scipys = binomtest(k, n).proportion_ci(level, method="exact")
         assert found == pytest.approx((scipys.low, scipys.high), abs=1e-12)
 
@@ -77,7 +80,7 @@ def test_none_of_five_hundred_is_not_known_to_be_zero() -> None:
 def test_one_more_success_moves_both_ends_up(interval: object, n: int, level: float) -> None:
     counts = sorted({*range(min(n, 20) + 1), n // 2, n - 1, n})
     ends = [interval(k, n, level=level) for k in counts]  # type: ignore[operator]
-    for (low, high), (next_low, next_high) in zip(ends, ends[1:], strict=False):
+    for (low, high), (next_low, next_high) in pairwise(ends):
         assert low < next_low
         assert high < next_high
     assert all(
