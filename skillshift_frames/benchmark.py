@@ -250,12 +250,15 @@ def infer_benchmark(frame: pl.DataFrame) -> Benchmark:
     import polars as pl  # noqa: PLC0415 - the command line's --help reads this module
 
     if "expected" in frame.columns:
-        counted = frame.group_by("site").agg(n=pl.col("expected").max())
+        tasks = pl.col("expected").max()
+    elif "trial" in frame.columns and frame.select(pl.col("trial").n_unique() <= 1).item():
+        tasks = pl.len()  # a record is a task, since no key comes twice; counting uids would take long and hold them all
     else:
-        per_cell = frame.group_by("run", "site", "condition").agg(n=pl.col("uid").n_unique())
-        counted = per_cell.group_by("site").agg(pl.col("n").max())
-    counts = dict(counted.sort("site").iter_rows())
-    conditions = frame.get_column("condition").unique().sort().to_list()
+        tasks = pl.col("uid").n_unique()
+    per_run = frame.lazy().group_by("run", "site", "condition").agg(n=tasks)
+    cells = per_run.group_by("site", "condition").agg(pl.col("n").max()).collect(engine="streaming")
+    counts = dict(cells.group_by("site").agg(pl.col("n").max()).sort("site").iter_rows())
+    conditions = cells.get_column("condition").unique().sort().to_list()
     return Benchmark(name="inferred", sites=counts, conditions=tuple(conditions))
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tests.readers.conftest import Write
 
 #: One line is cheap, a file is not; how many of either the profile says (tests/conftest.py).
-_MANY = 4 * settings.default.max_examples
-_FEW = settings.default.max_examples // 2
+_MANY = 4 * settings().max_examples
+_FEW = settings().max_examples // 2
 
 _STRINGS = ("uid", "site", "condition")
 _INTEGERS = ("steps", "skill_calls", "skill_failures")
@@ -191,7 +191,7 @@ def files(draw: st.DrawFn) -> list[bytes]:
             draw(st.sampled_from([*_UIDS, *_ODD_UIDS])),
             draw(st.sampled_from([*_RESTS, *_ODD_RESTS])),
         )
-        odd = f'{draw(st.sampled_from(_PREFIXES))}{uid}"{rest}'.encode()
+        odd = f'{draw(st.sampled_from([*_PREFIXES, ""]))}{uid}"{rest}'.encode()
         found.insert(
             place,
             draw(
@@ -263,6 +263,8 @@ def test_a_block_in_which_all_is_well_takes_the_fast_way(write: Write) -> None:
         pytest.param(b'{"uid": "u", "\\u0075id": "u"', id="repeated-uid-escaped"),
         pytest.param(b'{"uid": "u", "trial": 1, "trial": 1', id="repeated-trial"),
         pytest.param(b'{"uid": 7', id="uid-no-string"),
+        pytest.param(b'u"', id="the-start-is-lost"),
+        pytest.param(b'"uid": "u"', id="no-opening-brace"),
         pytest.param(b'[{"uid": "u"', id="array"),
         pytest.param(b'{"uid": "u" 1', id="no-json"),
     ],
