@@ -92,9 +92,8 @@ class RecordError(SkillshiftError, ValueError):
         super().__init__(first)
 
     def __reduce__(self) -> tuple[type[RecordError], tuple[pl.DataFrame]]:
-        return type(self), (
-            self.faults,
-        )  # an error in a worker process reaches its parent by pickle
+        # By pickle an error in a worker process reaches its parent.
+        return type(self), (self.faults,)
 
     def __str__(self) -> str:
         return "\n".join(describe_faults(self.faults))

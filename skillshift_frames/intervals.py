@@ -117,7 +117,7 @@ def intervals(
     Raises
     ------
     InputError
-        ``level`` is not between 0 and 1, or ``resamples`` is below 100.
+        ``level`` is not between 0 and 1, ``resamples`` is below 100, or a seed is negative.
 
     Notes
     -----
@@ -372,7 +372,7 @@ def families_by_site(
         numbers[family, :, condition] = of_site.select(parts).to_numpy()
         # A family without any measured trial says nothing, and must not be drawn as if it did.
         measured = numbers[:, len(parts) // 2 :].any(axis=(1, 2))
-        rows.append(numbers[measured].reshape(int(measured.sum()), -1))
+        rows.append(numbers[measured].reshape(int(measured.sum()), len(parts) * len(order)))
     # Many columns are one number under several names (one trial each: every denominator but SFR's is 1).
     first, same = distinct_columns(np.concatenate(rows))
     groups = [merge_alike(of_site[:, first]) for of_site in rows]

@@ -54,13 +54,18 @@ def simulate(
 
 
 def frame_of(
-    records: Iterable[dict[str, Any]], benchmark: sf.Benchmark | str = SHOP, **reading: Any
+    records: Iterable[dict[str, Any]],
+    benchmark: sf.Benchmark | str = SHOP,
+    **reading: Any,  # noqa: ANN401 - passed on
 ) -> pl.DataFrame:
     frame = pl.DataFrame(list(records), schema_overrides=dict(sf.TASKS), infer_schema_length=None)
     return sf.from_frame(frame, benchmark=benchmark, **reading)
 
 
 def tasks_of(
-    run: str = "asi", *, benchmark: sf.Benchmark = SHOP, **simulation: Any
+    run: str = "asi",
+    *,
+    benchmark: sf.Benchmark = SHOP,
+    **simulation: Any,  # noqa: ANN401 - passed on
 ) -> pl.DataFrame:
     return frame_of(simulate(run, benchmark=benchmark, **simulation), benchmark)

@@ -178,15 +178,18 @@ def test_every_row_again_as_a_second_trial_narrows_nothing(
         assert again.equals(once)
 
 
-def test_second_trials_with_news_of_their_own_narrow_less_than_as_many_tasks() -> None:
-    first = tasks_of(seed=1)
-    second = changed(tasks_of(seed=2), trial=pl.lit(2, dtype=pl.Int64))
-    widths = {}
-    for name, tasks in {"one": first, "two": pl.concat([first, second])}.items():
-        row = row_of(intervals(tasks), metric="SR", slot="overall")
-        widths[name] = row["high"] - row["low"]
-        assert row["families"] == 33
-    assert 0.75 < widths["two"] / widths["one"] < 1  # 0.71 if the trials were tasks
+def test_second_trials_average_out_what_trials_differ_in_and_not_what_tasks_do() -> None:
+    """Against the variance of a site's mean written out: families' means over trials and conditions, divisor n."""
+    both = [tasks_of(seed=1), changed(tasks_of(seed=2), trial=pl.lit(2, dtype=pl.Int64))]
+    tasks = pl.concat(both)
+    row = row_of(intervals(tasks, method="delta"), metric="SR", slot="cart")
+    index = pl.col("uid").str.split(".").list.last()
+    mean = (100 * pl.col("success").mean()).alias("SR")
+    means = tasks.filter(site="cart").group_by(index).agg(mean)
+    error = means.get_column("SR").std(ddof=0)
+    assert isinstance(error, float)
+    assert row["families"] == means.height == 24
+    assert row["high"] - row["low"] == pytest.approx(2 * 1.959964 * error / 24**0.5, rel=1e-6)
 
 
 def test_shards_in_files_are_one_run(tmp_path: Any) -> None:  # noqa: ANN401
@@ -200,7 +203,7 @@ def test_shards_in_files_are_one_run(tmp_path: Any) -> None:  # noqa: ANN401
 def test_site_and_condition_order_only_moves_the_rows(two_runs: pl.DataFrame) -> None:
     """Streams go by a site's place, so the ends differ by simulation error; what they estimate does not."""
     reversed_ = sf.Benchmark(
-        "shop", dict(reversed(SHOP.sites.items())), tuple(reversed(SHOP.conditions))
+        "shop", dict(reversed(list(SHOP.sites.items()))), tuple(reversed(SHOP.conditions))
     )
     key = ["run", "metric", "slot"]
     both = intervals(two_runs, resamples=4_000).join(
@@ -274,13 +277,14 @@ def test_auto_takes_the_delta_method_where_every_site_has_a_thousand_families(
 ) -> None:
     two = sf.Benchmark("two", sites={"big": 1_200, "small": families}, conditions=("src",))
     tasks = tasks_of(benchmark=two)
-    found = intervals(tasks, benchmark=two)
+    found = intervals(tasks, benchmark=two, resamples=4_000)
     assert found.get_column("method").unique().to_list() == [method]
     other = "delta" if method == "bootstrap" else "bootstrap"
     forced = intervals(tasks, benchmark=two, method=other, resamples=4_000)
     assert forced.get_column("method").unique().to_list() == [other]
     apart = (found.get_column("low") - forced.get_column("low")).abs()
-    assert (apart < 0.08 * (forced.get_column("high") - forced.get_column("low"))).all()
+    # An end of 4,000 resamples wanders by 0.011 widths; 16 rows, some of them the same.
+    assert (apart < 0.05 * (forced.get_column("high") - forced.get_column("low"))).all()
     # A site of the benchmark that the run has no record of does not make it small.
     three = sf.Benchmark("three", sites={**two.sites, "none": 5}, conditions=("src",))
     absent = row_of(intervals(tasks, benchmark=three), metric="SR", slot="big")
@@ -485,10 +489,8 @@ def test_failure_rate_of_a_cell_has_the_wider_of_exact_and_by_family() -> None:
     rows = simulate(benchmark=shop, calls=0.0)
     for index, row in enumerate(rows):
         # One call each, as good as independent; or ten each that fail together, as good as one.
-        together = row["site"] == "apart"
-        failed = index % 3 == 0
-        row |= {"skill_calls": 10, "skill_failures": 10 * failed} if together else {}
-        row |= {} if together else {"skill_calls": 1, "skill_failures": int(failed)}
+        calls = 10 if row["site"] == "apart" else 1
+        row.update(skill_calls=calls, skill_failures=calls * (index % 3 == 0))
     tasks = frame_of(rows, shop)
     found = cell_intervals(tasks, benchmark=shop, resamples=4_000)
     alike, apart = (row_of(found, metric="SFR", site=site) for site in shop.sites)

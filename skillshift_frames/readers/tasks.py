@@ -53,7 +53,7 @@ def read_tasks(
         of a TOML file.
     extra
         What to do with keys that are not the record's: ``"refuse"`` them, ``"keep"`` them as columns (of one type each;
-        objects and arrays as JSON text), ``"ignore"`` them.
+        objects and arrays as JSON text), ``"ignore"`` them, with one `SkillshiftWarning` that names them.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def read_tasks(
         With every fault of every file; nothing is returned from a file with faults. Warnings (a uid of the other site
         version) come as `SkillshiftWarning`.
     InputError
-        A path that names nothing, or two files under one label.
+        A path that names nothing, two files under one label, or a misspelt ``extra``.
     BenchmarkError
-        The benchmark cannot be read.
+        The benchmark cannot be read, or was to be inferred from names that no table can have.
 
     See Also
     --------

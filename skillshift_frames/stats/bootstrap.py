@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 UNDEFINED_LIMIT = 0.05
 
 #: Draws held at a time, as a number of elements (8 bytes each).
-_CHUNK = 400_000
+_CHUNK = 200_000
 
 
 class Interval(NamedTuple):

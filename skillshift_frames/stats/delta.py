@@ -62,7 +62,8 @@ def delta_method(groups: list[Group], statistic: Statistic, *, level: float) -> 
         centred = group.rows - sums[index] / group.families
         moments = (centred * group.times[:, np.newaxis]).T @ centred
         variance += np.einsum("sc,cd,sd->s", gradient, moments, gradient)
-    half = normal_quantile(level) * np.sqrt(variance)
+    # Where nothing varies, rounding leaves a hair on either side of 0.
+    half = normal_quantile(level) * np.sqrt(np.maximum(variance, 0.0))
     return value - half, value + half
 
 

@@ -68,7 +68,8 @@ def pass_at_k(successes: int, trials: int, k: int) -> float | None:
     """
     if trials < k:
         return None
-    return 1 - math.comb(trials - successes, k) / math.comb(trials, k)
+    chosen = math.comb(trials, k)
+    return (chosen - math.comb(trials - successes, k)) / chosen
 
 
 def pass_hat_k(successes: int, trials: int, k: int) -> float | None:

@@ -15,7 +15,8 @@ def independent_discordance(baseline: float, lift: float) -> float:
     0.5
     """
     treated = baseline + lift
-    return baseline * (1 - treated) + treated * (1 - baseline)
+    # Never below the lift itself, which rounding could make of a side that always or never succeeds.
+    return max(abs(lift), baseline * (1 - treated) + treated * (1 - baseline))
 
 
 def pairs_needed(

@@ -1,10 +1,13 @@
 """Measure speed and memory against other ways to the same numbers: ``python -m tests.bench [--quick]``.
 
-What is measured is whole processes, as a user starts them: import, reading, computing, printing. Printed are ratios of
+What is measured is whole processes, as a user starts them: import, reading, computing, printing (and calls, where it
+says so). Printed are ratios of
 two costs taken in the same run on the same machine, each the median of several rounds in which the candidates take turns:
 
 - a table of one complete run, against ``import polars``, without which there is no table;
 - ``--version`` and ``--help``, against the same: they must not import it;
+- all 40 intervals of one run, 10,000 resamples, against one ``scipy.stats.bootstrap`` of one mean over its 2,130 values;
+  and those of a run with 100 times the tasks against them (calls in one process, imports paid before);
 - a table of 5,000,000 records (``--quick``: 200,000), against a bare Polars query that gives the same means and checks
   nothing: no unknown key, no repeated record, no type. For information also DuckDB and pandas, where installed.
 
@@ -25,10 +28,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.bench.intervals import TIMES, measure_intervals
 from tests.bench.measure import measure
 from tests.bench.records import write_records
 
-ONE_RUN = Path(__file__).parents[2] / "data" / "demo" / "reference.jsonl"
+DEMO = Path(__file__).parents[2] / "data" / "demo"
+ONE_RUN, INDUCED = DEMO / "reference.jsonl", DEMO / "induced.jsonl"
 OURS = (sys.executable, "-m", "skillshift_frames")
 
 _KEYS = "['site', 'condition']"
@@ -115,6 +120,12 @@ def main() -> None:
     }
     lines = [Line(table, floor, 1.5), Line("--version", floor, 0.6), Line("--help", floor, 0.6)]
     compare(commands, lines, rounds=7)
+
+    seconds = measure_intervals(INDUCED, rounds=9)
+    all_40, large = "40 intervals of one run", f"40 intervals of {TIMES} × the tasks"
+    for line in (Line(all_40, "one scipy.stats.bootstrap", 1.0), Line(large, all_40, 4.0)):
+        costs = [seconds[line.what], seconds[line.against]]
+        print_row(line, "time", [f"{s:.3f} s" for s in costs], costs[0] / costs[1], line.seconds)
 
     kept = os.environ.get("SKILLSHIFT_BENCH_DIR")
     with nullcontext(kept) if kept else tempfile.TemporaryDirectory() as folder:

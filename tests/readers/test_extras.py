@@ -112,6 +112,14 @@ def test_every_value_that_does_not_fit_is_named_and_no_such_row_valid(write: Wri
     assert valid["n"].to_list() == [1.0, 2.5, 3.0]
 
 
+def test_a_value_that_does_not_fit_is_named_in_its_own_file(write: Write) -> None:
+    write("a.jsonl", record("a"), record("b"), record("c"))
+    write("b.jsonl", _with(n="1"), _with(n='"a"'), record("d"))
+    valid, found = sf.check_tasks(["a.jsonl", "b.jsonl"], extra="keep")
+    assert found.select("path", "line", "value").rows() == [("b.jsonl", 2, '"a"')]
+    assert valid["uid"].to_list() == ["a", "b", "c", "n=1", "d"]
+
+
 def test_values_of_two_types_in_two_files_are_a_fault_of_the_second(write: Write) -> None:
     write("a.jsonl", _with(n="1"))
     write("b.jsonl", record("plain"), _with(n='"a"'), _with(n='"b"'))

@@ -375,6 +375,7 @@ def test_bad_lines_among_a_million_are_named(write: Write) -> None:
     ]
     assert "already at x.jsonl:8" in found["message"][4]
     assert valid.height == valid["uid"].n_unique() == 1_000_000 - len(bad) - 1
+    assert valid["uid"].is_sorted()
 
 
 def test_every_line_is_a_valid_row_or_has_a_fault(write: Write) -> None:

@@ -84,7 +84,9 @@ def test_impossible_questions_are_refused(lift: float, discordance: float) -> No
         pairs_needed(lift, discordance)
 
 
-@pytest.mark.parametrize(("baseline", "lift"), [(0.4, 0.1), (0.0, 0.2), (1.0, -0.3), (0.5, 0.0)])
+@pytest.mark.parametrize(
+    ("baseline", "lift"), [(0.4, 0.1), (0.0, 0.2), (1.0, -0.3), (0.9, 0.1), (0.5, 0.0)]
+)
 def test_independent_sides_differ_as_often_as_two_coins(baseline: float, lift: float) -> None:
     rng = np.random.default_rng(0)
     base, treated = rng.random((2, 200_000)) < [[baseline], [baseline + lift]]
