@@ -12,15 +12,16 @@ from skillshift_frames.readers.checks import LINE, SOURCE, find_faults
 from skillshift_frames.readers.extras import extra_column, join_columns
 from skillshift_frames.readers.frames import conform, read_parquet
 from skillshift_frames.readers.jsonl import Part, read_jsonl
-from skillshift_frames.readers.records import Extra, printable
+from skillshift_frames.readers.records import Extra
 from skillshift_frames.readers.sources import Paths, Source, resolve_sources
+from skillshift_frames.readers.wording import printable
 from skillshift_frames.schema import FAULTS, TASKS
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from skillshift_frames.readers.records import Finding
+    from skillshift_frames.readers.diagnosis import Finding
 
 
 class Checked(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from skillshift_frames.readers.records import as_written, nearest, printable
+from skillshift_frames.readers.wording import as_written, nearest, printable
 from skillshift_frames.schema import FAULTS, KEY, RULES, TASKS, WHOLE_RUN, Rule, measured
 
 if TYPE_CHECKING:

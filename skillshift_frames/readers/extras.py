@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from skillshift_frames.readers.records import INT64, Finding, JsonText, as_written, printable
+from skillshift_frames.readers.diagnosis import Finding
+from skillshift_frames.readers.records import INT64
+from skillshift_frames.readers.wording import JsonText, as_written, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

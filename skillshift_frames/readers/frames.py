@@ -11,15 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from skillshift_frames.readers.records import (
-    FIELDS,
-    INT64,
-    REQUIRED,
-    Extra,
-    Finding,
-    nearest,
-    printable,
-)
+from skillshift_frames.readers.diagnosis import Finding
+from skillshift_frames.readers.records import FIELDS, INT64, REQUIRED, Extra
+from skillshift_frames.readers.wording import nearest, printable
 from skillshift_frames.schema import TASKS
 
 if TYPE_CHECKING:

@@ -18,17 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
+from skillshift_frames.readers.diagnosis import Finding, diagnose
 from skillshift_frames.readers.distinct import DistinctLines
 from skillshift_frames.readers.records import (
     QUOTES,
     REFUSALS,
     Extra,
-    Finding,
     Record,
     decode_line,
     decode_line_with_extras,
     decode_record,
-    diagnose,
     frame_of,
 )
 from skillshift_frames.readers.streams import StreamError, read_blocks

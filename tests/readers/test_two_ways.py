@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import skillshift_frames as sf
-from skillshift_frames.readers import distinct, jsonl, records, streams
+from skillshift_frames.readers import diagnosis, distinct, jsonl, records, streams
 from skillshift_frames.readers.sources import Source
 from tests.readers.conftest import record, written
 from tests.readers.lines import lines
@@ -108,8 +108,8 @@ def test_a_line_is_refused_exactly_where_something_wrong_is_found(line: bytes) -
         return
     accepted = _is_accepted(line, "refuse")
     assert accepted is accepts(line)
-    assert accepted is not bool(records.find_wrong(line, "refuse"))
-    assert records.diagnose(line, "refuse")
+    assert accepted is not bool(diagnosis.find_wrong(line, "refuse"))
+    assert diagnosis.diagnose(line, "refuse")
 
 
 @settings(max_examples=_MANY)
@@ -119,7 +119,7 @@ def test_a_line_whose_other_keys_are_wanted_is_judged_by_the_same_rules(line: by
         accepted = _is_accepted(line, "keep")
         assert accepted is accepts(line, extra=True)
         assert accepted is _is_accepted(line, "ignore")
-        assert not (accepted and records.find_wrong(line, "keep"))
+        assert not (accepted and diagnosis.find_wrong(line, "keep"))
 
 
 @settings(max_examples=_MANY)
@@ -128,7 +128,7 @@ def test_arbitrary_bytes_are_refused_with_a_reason(line: bytes) -> None:
     assert not accepts(line)
     faults = jsonl._decode_carefully([line], 7, "refuse").faults
     assert {number for number, _ in faults} == {7}
-    assert records.find_wrong(line, "refuse")
+    assert diagnosis.find_wrong(line, "refuse")
 
 
 @settings(max_examples=_MANY)
