@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SkillshiftError,
         SkillshiftWarning,
     )
+    from skillshift_frames.headroom import HEADROOM, headroom
     from skillshift_frames.intervals import (
         CELL_INTERVALS,
         INTERVALS,
@@ -42,9 +43,12 @@ if TYPE_CHECKING:
     from skillshift_frames.metrics import (
         average_skill_calls,
         average_steps,
+        pass_at_k,
+        pass_hat_k,
         skill_failure_rate,
         success_rate,
     )
+    from skillshift_frames.plan import PowerPlan, plan
     from skillshift_frames.readers.tasks import check_tasks, from_frame, read_tasks, scan_tasks
     from skillshift_frames.render.files import write_tasks
     from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
@@ -65,9 +69,18 @@ _HOMES = {
         "SkillshiftError",
         "SkillshiftWarning",
     ),
+    "headroom": ("HEADROOM", "headroom"),
     "intervals": ("CELL_INTERVALS", "INTERVALS", "cell_intervals", "intervals"),
     "lifts": ("LIFTS",),
-    "metrics": ("average_skill_calls", "average_steps", "skill_failure_rate", "success_rate"),
+    "plan": ("PowerPlan", "plan"),
+    "metrics": (
+        "average_skill_calls",
+        "average_steps",
+        "pass_at_k",
+        "pass_hat_k",
+        "skill_failure_rate",
+        "success_rate",
+    ),
     "render.files": ("write_tasks",),
     "readers.tasks": ("check_tasks", "from_frame", "read_tasks", "scan_tasks"),
     "schema": ("CELLS", "FAULTS", "SLOTS", "TABLE", "TASKS", "family"),
@@ -79,6 +92,7 @@ __all__ = [
     "CELLS",
     "CELL_INTERVALS",
     "FAULTS",
+    "HEADROOM",
     "INTERVALS",
     "LIFTS",
     "SKILLSHIFT",
@@ -92,6 +106,7 @@ __all__ = [
     "Fault",
     "InputError",
     "OutputExistsError",
+    "PowerPlan",
     "RecordError",
     "SkillshiftError",
     "SkillshiftWarning",
@@ -109,9 +124,13 @@ __all__ = [
     "from_frame",
     "gaps",
     "grid",
+    "headroom",
     "identity",
     "intervals",
     "load_benchmark",
+    "pass_at_k",
+    "pass_hat_k",
+    "plan",
     "published",
     "read_tasks",
     "resolve_benchmark",

@@ -200,7 +200,9 @@ def _uid_of_other_site(benchmark: Benchmark | None) -> pl.Expr:
     # spare its second half any work in Polars, a filter would break up the columns, so the pattern sees nulls instead.
     suspect = uid.str.starts_with("skillshift.") & ~uid.str.starts_with(_uid_of(site))
     if benchmark is not None:
-        suspect &= site.is_in(list(benchmark.sites))  # else the site is at fault already, and the uid most likely right
+        suspect &= site.is_in(
+            list(benchmark.sites)
+        )  # else the site is at fault already, and the uid most likely right
     named = pl.when(suspect).then(uid).str.extract(_OFFICIAL_UID, 1)
     return named.is_not_null() & (named != site)
 

@@ -209,6 +209,7 @@ def test_run_against_itself_is_undetermined(pairs: pl.DataFrame) -> None:
         assert found.outcomes.treatment_only == found.outcomes.base_only == 0
         assert (found.bounds.low, found.bounds.high) == (0.0, 0.0)
         assert found.flips.is_empty()
+        assert lift_of(found)["reason"] == "no spread: all 33 families agree"
         assert found.decision.verdict == "undetermined"
         assert found.decision.reason == "no spread: no pair differs"
         assert found.decision.recommendation == "insufficient evidence"
@@ -499,12 +500,14 @@ def test_metric_known_on_both_sides_only_counts_where_it_is() -> None:
     """A null on one side takes the pair out of that metric, and its family out of the count."""
     rows = [row | {"reward": 1.0 if row["run"] == "b" else 0.25} for row in two_runs()]
     for row in rows:
-        if row["site"] == "cart" and not row["uid"].endswith((".1", ".2")):
-            row["reward"] = None
+        known = row["uid"].endswith(("v1.1", ".2"))  # and v2.1, under tgt, is not
+        if row["site"] == "cart" and not known:
+            row["reward"] = None if row["run"] == "b" else 9.0
     found = compare(frame_of(rows, extra="keep"), metrics=["reward"])
     row = lift_of(found, "reward", "cart")
-    assert (row["lift"], row["families"], row["wins"], row["tasks"]) == (0.75, 2, 6, 72)
-    assert row["reason"] == "no spread: all 2 families agree"
+    assert (row["lift"], row["families"], row["wins"], row["tasks"]) == (0.75, 2, 5, 72)
+    # Of two families one is known under tgt, and a quarter of the resamples is without it.
+    assert row["reason"].startswith("undefined in 2")
     nothing = [row | {"reward": None if row["run"] == "a" else 1.0} for row in rows]
     undefined = lift_of(compare(frame_of(nothing, extra="keep"), metrics=["reward"]), "reward")
     assert (undefined["lift"], undefined["reason"]) == (None, "undefined on a side")
@@ -595,6 +598,18 @@ def test_trials_of_a_task_are_averaged_before_tasks() -> None:
     again = compare(frame_of(lonely, shop), benchmark=shop)
     assert again.only_base.rows() == [("cart", "plain", "x", 4)]
     assert again.lifts.equals(found.lifts)
+
+
+def test_trials_of_one_task_have_one_vote() -> None:
+    """Six trials that all gain would be p = 0.03, if they were six tasks."""
+    shop = one_cell(2)
+    trials = [
+        outcomes([0, 0], [1, 0], shop, trial=number).select(sf.TASKS.names())
+        for number in range(1, 7)
+    ]
+    found = compare(pl.concat(trials), benchmark=shop).outcomes
+    assert found.treatment_only == 6
+    assert (found.p, found.can_be_significant) == (1.0, False)
 
 
 # The whole

@@ -122,7 +122,7 @@ def test_average_steps_overall_are_covered() -> None:
 
     def experiments() -> Iterator[Experiment]:
         rng = np.random.default_rng(2)
-        for _ in range(EXPERIMENTS):
+        for _ in range(EXPERIMENTS + 1_000):
             drawn = [
                 1.0 + rng.poisson(np.exp(rates[site] + 0.4 * rng.normal(size=(n, 1))))
                 for site, n in enumerate(SITES)

@@ -103,6 +103,10 @@ def test_too_few_tasks_find_no_lift(tasks: int) -> None:
     found = plan(baseline=40, tasks=tasks)
     assert (found.lift, found.discordance) == (None, None)
     assert plan(baseline=100, tasks=1_000).lift is None
+    # From 90 % up with 15 % that differ, 5 points are the most that there can be, and need 469 tasks.
+    assert expected_tasks(90, 5, 15) == 469
+    assert plan(baseline=90, tasks=468, discordance=15).lift is None
+    assert plan(baseline=90, tasks=469, discordance=15).lift == pytest.approx(5, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import typer
 from typer.exceptions import TyperException
 
 from skillshift_frames._version import __version__
-from skillshift_frames.cli import compare, records
+from skillshift_frames.cli import compare, headroom, plan, records
 from skillshift_frames.cli.output import discard, say
 from skillshift_frames.errors import InputError, SkillshiftError, SkillshiftWarning
 
@@ -35,6 +35,8 @@ app = typer.Typer(
 )
 records.add_commands(app)
 compare.add_commands(app)
+plan.add_commands(app)
+headroom.add_commands(app)
 
 
 def _print_version(wanted: bool) -> None:
