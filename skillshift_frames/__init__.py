@@ -20,7 +20,7 @@ from skillshift_frames._version import __version__
 if TYPE_CHECKING:
     from skillshift_frames.benchmark import SKILLSHIFT, Benchmark, load_benchmark, resolve_benchmark
     from skillshift_frames.cells import bounds, cells, coverage, gaps, shards
-    from skillshift_frames.compare import Comparison, compare
+    from skillshift_frames.compare import Comparison, LiftBounds, Outcomes, Use, compare
     from skillshift_frames.decide import Decision, decide
     from skillshift_frames.entry import published
     from skillshift_frames.errors import (
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "benchmark": ("SKILLSHIFT", "Benchmark", "load_benchmark", "resolve_benchmark"),
     "cells": ("bounds", "cells", "coverage", "gaps", "shards"),
-    "compare": ("Comparison", "compare"),
+    "compare": ("Comparison", "LiftBounds", "Outcomes", "Use", "compare"),
     "decide": ("Decision", "decide"),
     "entry": ("published",),
     "errors": (
@@ -105,11 +105,14 @@ __all__ = [
     "Decision",
     "Fault",
     "InputError",
+    "LiftBounds",
+    "Outcomes",
     "OutputExistsError",
     "PowerPlan",
     "RecordError",
     "SkillshiftError",
     "SkillshiftWarning",
+    "Use",
     "__version__",
     "average_skill_calls",
     "average_steps",

@@ -66,8 +66,20 @@ class Benchmark:
             msg = f"benchmark {self.name!r}: {problem}"
             raise BenchmarkError(msg)
 
+    def _key(self) -> tuple[object, ...]:
+        # The order of the sites is the table's, so it counts; that of titles does not.
+        return (
+            self.name,
+            tuple(self.sites.items()),
+            self.conditions,
+            frozenset(self.titles.items()),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Benchmark) and self._key() == other._key()
+
     def __hash__(self) -> int:
-        return hash((self.name, frozenset(self.sites.items()), self.conditions))
+        return hash(self._key())
 
     def __reduce__(self) -> tuple[type[Benchmark], tuple[object, ...]]:
         # A read-only view of a mapping can be neither pickled nor copied.

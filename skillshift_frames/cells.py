@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import get_args
 
 import polars as pl
 
 from skillshift_frames.benchmark import Benchmark, BenchmarkLike, resolve_benchmark
-from skillshift_frames.errors import BenchmarkError
+from skillshift_frames.errors import BenchmarkError, check_choice
+from skillshift_frames.metrics import Errors
 from skillshift_frames.schema import CELLS, family, measured
 from skillshift_frames.stats.exact import as_ratio, mean_of_ratios, weighted_mean
 from skillshift_frames.tally import CELL, OUTCOME, tally
-
-if TYPE_CHECKING:
-    from skillshift_frames.metrics import Errors
 
 
 def cells(
@@ -51,6 +49,8 @@ def cells(
     ------
     BenchmarkError
         A record's site or condition is not the benchmark's.
+    InputError
+        ``errors`` is neither of the two.
 
     Notes
     -----
@@ -75,7 +75,9 @@ def cells(
     ... ).row(0)
     (1, 2, 100.0, 0.0, None)
     """
-    counts = tally(tasks)
+    check_choice("errors", errors, get_args(Errors))
+    # Collected once: a lazy frame may read its files again for every question that is put to it.
+    counts = tally(tasks.lazy().collect())
     axes = _axes_of(counts, benchmark)
     by_cell = _outcomes_by_cell(counts)
     rows = [
@@ -179,7 +181,8 @@ def bounds(cells: pl.DataFrame) -> pl.DataFrame:
     """Bound each run's overall SR by what its gaps could hold: every unmeasured task failed, every one passed.
 
     One row is one run, by label: ``run``, ``SR`` (null where a cell has no scored task), ``low`` and ``high``, in percent;
-    the three are equal where nothing is missing. Macro means over the cells, as in the table.
+    the three are equal where nothing is missing. Macro means over the cells, as in the table. Gaps are tasks: one with a
+    measured trial is none, whatever became of its other trials.
 
     Examples
     --------
@@ -188,6 +191,7 @@ def bounds(cells: pl.DataFrame) -> pl.DataFrame:
     ...         "run": ["asi"],
     ...         "expected": [8],
     ...         "scored": [6],
+    ...         "errored": [0],
     ...         "n": [6],
     ...         "trials": [6],
     ...         "successes": [2],
@@ -200,7 +204,7 @@ def bounds(cells: pl.DataFrame) -> pl.DataFrame:
     for (run,), of_run in cells.sort("run").group_by("run", maintain_order=True):
         sr, low, high = [], [], []
         for cell in of_run.iter_rows(named=True):
-            size = max(cell["expected"], cell["scored"])
+            size = max(cell["expected"], cell["scored"] + cell["errored"])
             value = (0, 1)
             if cell["SR"] is not None:
                 value = as_ratio(cell["SR"], 100 * cell["successes"], cell["trials"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,9 +12,9 @@ from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import bounds, cells
 from skillshift_frames.decide import Decision, check_margin, decide
 from skillshift_frames.errors import InputError
-from skillshift_frames.intervals import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, Plan
-from skillshift_frames.lifts import lifts
+from skillshift_frames.lifts import LIFTS, lifts
 from skillshift_frames.pairs import BASE, COMPOSITE, PAIR, check_metrics, flips, pair
+from skillshift_frames.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, Plan
 from skillshift_frames.schema import METRICS
 from skillshift_frames.stats.paired import sign_test, smallest_p
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillshift_frames.benchmark import Benchmark, BenchmarkLike
-    from skillshift_frames.intervals import Method, Rng
     from skillshift_frames.metrics import Errors
     from skillshift_frames.pairs import Pairs
+    from skillshift_frames.sampling import Method, Rng
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class LiftBounds:
-    """Ends of the SR lift if every gap is filled as it hurts most, and as it flatters most; in points."""
+    """Ends of the SR lift if every unmeasured task is filled as it hurts most, and as it flatters most; in points."""
 
     low: float
     high: float
@@ -94,7 +94,7 @@ class Use:
         return f"a skill was called in {self.with_call:,} of {self.tasks:,} tasks ({share:.1f} %); SR lift among those {self.lift:+.2f}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # frames have no one answer to ==
 class Comparison:
     """A treatment against a base, pair by pair.
 
@@ -107,9 +107,12 @@ class Comparison:
     pairs
         Number of paired trials that count.
     lifts
-        Columns and dtypes as `skillshift_frames.LIFTS`.
+        Columns and dtypes as `skillshift_frames.LIFTS`, one row per metric and slot.
+    lifts_by
+        The same for the values of the column that ``by`` named: overall lifts, ``slot`` is ``column=value``. They describe;
+        a recommendation rests on sites and conditions.
     outcomes, bounds, use
-        See there.
+        See `Outcomes`, `LiftBounds` and `Use`.
     only_base, only_treatment, errored, flips
         Records without a partner; pairs with a side that was not measured; pairs that changed sides (``gained``/``lost``).
     level, seed, resamples, errors, margin
@@ -121,6 +124,7 @@ class Comparison:
     metric: str
     pairs: int
     lifts: pl.DataFrame
+    lifts_by: pl.DataFrame
     outcomes: Outcomes
     bounds: LiftBounds
     use: Use
@@ -144,7 +148,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Give what ``compare --format json`` prints: plain values, no NaN."""
         metrics: dict[str, dict[str, Any]] = {}
-        for row in self.lifts.iter_rows(named=True):
+        for row in pl.concat([self.lifts, self.lifts_by]).iter_rows(named=True):
             metric, slot = row.pop("metric"), row.pop("slot")
             metrics.setdefault(metric, {})[slot] = row
         return {
@@ -242,26 +246,29 @@ def compare(
     'helps'
     """
     frame = tasks.lazy().collect()
+    metrics = [metrics] if isinstance(metrics, str) else metrics
     check_metrics(frame, metrics, composite)
     check_margin(margin, level)
     axes = resolve_benchmark(benchmark, frame)
     plan = Plan.of(level, resamples, rng, method)
     paired = pair(frame, base, treatment, errors)
     asked = tuple(dict.fromkeys([*metrics, *([COMPOSITE] if composite else [])]))
-    found = [lifts(paired.both, asked, composite, axes=axes, plan=plan, margin=margin)]
-    for value, part in _parts(frame, paired, by):
-        of_part = lifts(part, asked, composite, axes=axes, plan=plan, margin=margin).filter(
-            slot="overall"
-        )
-        found.append(of_part.with_columns(slot=pl.lit(f"{by}={value}")))
+    lift = partial(lifts, metrics=asked, composite=composite, axes=axes, plan=plan, margin=margin)
+    lifts_by = [
+        lift(part).filter(slot="overall").with_columns(slot=pl.lit(f"{by}={value}"))
+        for value, part in _parts(frame, paired, by)
+    ]
+    wanted = asked if "SR" in asked else (*asked, "SR")
+    of_all = lift(paired.both, metrics=wanted)
     return Comparison(
         base=base,
         treatment=treatment,
         metric=metrics[0],
         pairs=paired.both.height,
-        lifts=pl.concat(found),
+        lifts=of_all.filter(pl.col("metric").is_in(asked)),
+        lifts_by=pl.concat([LIFTS.to_frame(), *lifts_by]),
         outcomes=_outcomes(paired.both, level),
-        bounds=_bounds(frame, base, treatment, axes, errors),
+        bounds=_bounds(frame, base, treatment, _sr_lift(of_all), axes=axes, errors=errors),
         use=_use(paired.both),
         only_base=paired.only_base,
         only_treatment=paired.only_treatment,
@@ -288,8 +295,15 @@ def _parts(
     if name not in paired.both.columns:
         msg = f"there is no column {by!r} to break the lift down by ({', '.join(tasks.columns)})"
         raise InputError(msg)
-    for value in paired.both.get_column(name).drop_nulls().unique().sort():
-        yield value, paired.both.filter(pl.col(name) == value)
+    for value in paired.both.get_column(name).unique().sort(nulls_last=True):
+        yield "null" if value is None else value, paired.both.filter(pl.col(name).eq_missing(value))
+
+
+def _sr_lift(lifts: pl.DataFrame) -> float | None:
+    value = lifts.row(
+        by_predicate=(pl.col("metric") == "SR") & (pl.col("slot") == "overall"), named=True
+    )["lift"]
+    return None if value is None else float(value)
 
 
 def _outcomes(both: pl.DataFrame, level: float) -> Outcomes:
@@ -313,17 +327,24 @@ def _outcomes(both: pl.DataFrame, level: float) -> Outcomes:
 
 
 def _bounds(
-    tasks: pl.DataFrame, base: str, treatment: str, axes: Benchmark, errors: Errors
+    tasks: pl.DataFrame,
+    base: str,
+    treatment: str,
+    lift: float | None,
+    *,
+    axes: Benchmark,
+    errors: Errors,
 ) -> LiftBounds:
     """Fill the gaps of one side with failures and of the other with successes, and the other way round."""
     both = tasks.filter(pl.col("run").is_in([base, treatment]))
     ends = {
         row["run"]: row for row in bounds(cells(both, benchmark=axes, errors=errors)).to_dicts()
     }
-    return LiftBounds(
-        low=ends[treatment]["low"] - ends[base]["high"],
-        high=ends[treatment]["high"] - ends[base]["low"],
-    )
+    low = ends[treatment]["low"] - ends[base]["high"]
+    high = ends[treatment]["high"] - ends[base]["low"]
+    # Pairs leave out trials that only one side has, which the runs' own numbers do not: both are in sight.
+    known = [] if lift is None else [lift]
+    return LiftBounds(low=min(low, *known, low), high=max(high, *known, high))
 
 
 def _use(both: pl.DataFrame) -> Use:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import polars as pl
 
 from skillshift_frames.errors import InputError
-from skillshift_frames.intervals import FEWEST_FAMILIES
+from skillshift_frames.sampling import FEWEST_FAMILIES
+from skillshift_frames.schema import LOWER_IS_BETTER, NO_DIRECTION
 from skillshift_frames.stats.paired import smallest_p
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = Literal["helps", "harms", "equivalent", "undetermined"]
 Recommendation: TypeAlias = Literal["retain", "revise", "remove", "insufficient evidence"]
-
-#: Metrics of which less is better; of all others more is.
-LOWER_IS_BETTER = frozenset({"AS", "SFR"})
 
 #: Lifts and rooms below this share of an interval's half-width are 0 but for rounding.
 _NEGLIGIBLE = 1e-9
@@ -199,6 +197,8 @@ def _no_interval(comparison: Evidence, overall: Mapping[str, Any]) -> str | None
     """Say why there is nothing to decide on, or None where there is."""
     if not comparison.pairs:
         return "there are no pairs"
+    if comparison.metric in NO_DIRECTION:
+        return f"more {comparison.metric} is neither better nor worse"
     if overall["lift"] is None:
         return f"{comparison.metric} is undefined on a side"
     if overall["families"] < FEWEST_FAMILIES:
@@ -214,18 +214,26 @@ def _families_to_settle(
 ) -> int | None:
     """Scale the families until the interval, shrinking with their square root, clears 0 or fits inside the margin."""
     families, discordant = int(overall["families"]), int(overall["discordant"])
-    lift, half = abs(overall["lift"]), (overall["high"] - overall["low"]) / 2
-    needed: list[int] = []
+    lift = abs(overall["lift"])
+    half = (overall["high"] - overall["low"]) / 2
+    # What has to shrink is the way from the lift to the end beyond 0; the interval need not be symmetric.
+    reach = (
+        overall["lift"] - overall["low"]
+        if overall["lift"] > 0
+        else overall["high"] - overall["lift"]
+    )
+    needed: list[float] = []
     if lift > _NEGLIGIBLE * half:
-        clear = families * (half / lift) ** 2
+        clear = families * (reach / lift) ** 2
         if _too_few(comparison, overall):
             enough = next(n for n in count(1) if smallest_p(n) < 1 - comparison.level)
             clear = max(clear, families * enough / max(1, discordant))
-        needed.append(math.ceil(clear))
+        needed.append(clear)
     if margin is not None and margin - lift > _NEGLIGIBLE * half:
-        inner = (overall["equivalence_high"] - overall["equivalence_low"]) / 2
-        needed.append(math.ceil(families * (inner / (margin - lift)) ** 2))
-    return min(needed, default=None)
+        ends = overall["equivalence_low"], overall["equivalence_high"]
+        inner = max(abs(end - overall["lift"]) for end in ends)
+        needed.append(families * (inner / (margin - lift)) ** 2)
+    return max(families + 1, math.ceil(min(needed))) if needed else None
 
 
 def _recommend(
@@ -244,10 +252,10 @@ def _recommend(
     steps = comparison.lifts.filter(pl.col("lift").is_not_null(), metric="AS", slot="overall")
     fewer = steps.filter(pl.col("high") < 0)
     recommendation: Recommendation = "insufficient evidence"
-    if verdict == "harms":
-        recommendation = "remove"
-    elif harmed and (verdict == "helps" or helped):
+    if harmed and (verdict == "helps" or helped):
         recommendation = "revise"
+    elif verdict == "harms":
+        recommendation = "remove"
     elif verdict == "helps":
         recommendation = "retain"
         facts.append("no site or condition is harmed")
@@ -256,6 +264,8 @@ def _recommend(
         facts.append(f"steps fall: {_with_interval(fewer.row(0, named=True))}")
     elif verdict == "equivalent" and not steps.height:
         facts.append("whether steps fall is not known: AS was not compared, or not recorded")
+    elif verdict == "equivalent" and steps.row(0, named=True)["high"] is None:
+        facts.append(f"whether steps fall is not known: {steps.row(0, named=True)['reason']}")
     elif verdict == "equivalent":
         recommendation = "remove"
         facts.append("no saving of steps is shown")

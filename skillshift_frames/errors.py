@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
@@ -69,6 +69,7 @@ class Fault:
 
     def __str__(self) -> str:
         place = self.path if self.line is None else f"{self.path}:{self.line}"
+        place += ": warning" if self.severity == "warning" else ""
         hint = f" ({self.hint})" if self.hint else ""
         return f"{place}: {self.field}: {self.message}{hint}"
 
@@ -111,3 +112,16 @@ def describe_faults(faults: pl.DataFrame, *, limit: int = FAULTS_SHOWN) -> list[
     if rest:
         lines.append(f"… and {rest:,} more {'fault' if rest == 1 else 'faults'}")
     return lines
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise for an option that is none of its choices: a misspelt one would silently do what nobody asked for.
+
+    Raises
+    ------
+    InputError
+        Names the option, what it was given, and the choices.
+    """
+    if value not in choices:
+        msg = f"{name} is {value!r}; one of {', '.join(choices)} is needed"
+        raise InputError(msg)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import mul
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
-from skillshift_frames.errors import InputError
+from skillshift_frames.errors import InputError, check_choice
 from skillshift_frames.schema import measured
 
 #: What becomes of a task that was not measured: it is in no mean, or it counts as a failure.
@@ -127,6 +127,7 @@ def skill_failure_rate(*, errors: Errors = "exclude") -> pl.Expr:
     >>> tasks.group_by("site", maintain_order=True).agg(skill_failure_rate())["SFR"].to_list()
     [25.0, None]
     """
+    check_choice("errors", errors, get_args(Errors))
     counts = measured() if errors == "exclude" else pl.lit(value=True)
     calls = pl.col("skill_calls").filter(counts).sum()
     failures = pl.col("skill_failures").filter(counts).sum()
@@ -216,6 +217,7 @@ def pass_hat_k(k: int, *, errors: Errors = "exclude") -> pl.Expr:
 
 def _trials_of_tasks(errors: Errors) -> tuple[pl.Expr, pl.Expr]:
     """Count the successes and the trials of each row's task."""
+    check_choice("errors", errors, get_args(Errors))
     succeeded = pl.col("success").fill_null(value=False) & measured()
     counts = measured() | pl.lit(errors == "zero")
     successes, trials = (part.cast(pl.Int64).sum().over(_TASK) for part in (succeeded, counts))
@@ -237,6 +239,7 @@ def _mean_where_enough(estimate: pl.Expr, trials: pl.Expr, k: int) -> pl.Expr:
 
 def _mean_of_tasks(values: pl.Expr, errors: Errors) -> pl.Expr:
     """Average the trials of each task, then the tasks."""
+    check_choice("errors", errors, get_args(Errors))
     counted = values if errors == "zero" else pl.when(measured()).then(values)
     # One number per task, at its first trial. Sorted, because a sum of floats depends on the order of its terms, and
     # the order of the rows must not show in the result.

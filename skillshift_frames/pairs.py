@@ -128,8 +128,8 @@ def per_task(both: pl.DataFrame, metrics: Sequence[str], composite: Sequence[str
         base, treatment = (_value(metric, side, composite) for side in (BASE, TREATMENT))
         known = base.is_not_null() & treatment.is_not_null()
         columns += [
-            base.filter(known).mean().fill_null(0.0).alias(f"{metric}_{BASE}"),
-            treatment.filter(known).mean().fill_null(0.0).alias(f"{metric}_{TREATMENT}"),
+            base.filter(known).sort().mean().fill_null(0.0).alias(f"{metric}_{BASE}"),
+            treatment.filter(known).sort().mean().fill_null(0.0).alias(f"{metric}_{TREATMENT}"),
             *(
                 known.any().cast(pl.Float64).alias(f"{metric}_{side}_n")
                 for side in (BASE, TREATMENT)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillshift_frames.errors import InputError
-from skillshift_frames.stats.power import independent_discordance, pairs_needed
+from skillshift_frames.stats.power import independent_discordance, lift_findable, pairs_needed
 
-_HALVINGS = 60  # beyond a double's digits
 _HAIR = 1e-9
 
 
@@ -61,7 +60,7 @@ def plan(
     lift
         Points of SR that should be found; negative for a harm. Either this or ``tasks``.
     tasks
-        How many there are; the smallest lift upwards that they find is looked for.
+        How many there are; the smallest lift upwards that they find, and that ``discordance`` allows, is looked for.
     discordance
         Percent of tasks on which the two sides differ, from a pilot. By default that of independent sides, the most to
         allow for as long as tasks that one side solves are not the ones that the other fails.
@@ -162,19 +161,18 @@ class _Question:
 
     def needed(self, lift: float) -> int:
         """Give the number of tasks for a lift."""
-        share = max(self.share(lift), abs(lift))
-        return pairs_needed(lift, share, level=self.level, power=self.power)
+        return pairs_needed(lift, self._allowed(lift), level=self.level, power=self.power)
 
     def findable(self, tasks: int) -> float | None:
         """Give the smallest lift upwards for which so many tasks are enough, None where none is."""
-        low, high = 0.0, 1 - self.baseline
+        least, most = 0.0, 1 - self.baseline
         if self.discordance is not None:
-            high = min(high, self.discordance / 100, 2 * high - self.discordance / 100)
-        if high <= 0 or self.needed(high) > tasks:
-            return None
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            enough = middle > 0 and self.needed(middle) <= tasks
-            low, high = (low, middle) if enough else (middle, high)
-        self.check(high)
-        return high
+            share = self.discordance / 100
+            # More tasks cannot differ than one of the sides solves, nor than one of them fails.
+            least = max(0.0, share - 2 * self.baseline)
+            most = min(most, share, 2 * most - share)
+        return lift_findable(tasks, self._allowed, least, most, level=self.level, power=self.power)
+
+    def _allowed(self, lift: float) -> float:
+        """Give the share of tasks that differ, which rounding must not put below the lift."""
+        return max(self.share(lift), abs(lift))

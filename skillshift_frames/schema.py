@@ -97,6 +97,10 @@ FAULTS = pl.Schema(
 #: Metric → unit, in the order in which they are printed.
 METRICS = {"SR": "percent", "AS": "steps", "ASC": "calls per task", "SFR": "percent"}
 
+#: Of these less is better; of calls neither more nor less is; of all other columns more is.
+LOWER_IS_BETTER = frozenset({"AS", "SFR", "steps", "skill_failures"})
+NO_DIRECTION = frozenset({"ASC", "skill_calls"})
+
 #: An SFR over fewer calls than this is marked: its denominator is too small to lean on.
 STABLE_CALLS = 30
 

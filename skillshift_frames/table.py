@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
 from skillshift_frames.benchmark import Benchmark, BenchmarkLike, resolve_benchmark
-from skillshift_frames.errors import BenchmarkError, InputError
+from skillshift_frames.errors import BenchmarkError, InputError, check_choice
 from skillshift_frames.schema import METRICS, SLOTS, STABLE_CALLS, table_schema
 from skillshift_frames.stats.exact import as_ratio, mean_of_ratios
 
@@ -93,6 +93,7 @@ def slots(
     ... ).select("slot", "value", "calls", "marks").row(2)
     ('overall', 50.0, 2, ['unstable'])
     """
+    check_choice("null", null, get_args(Null))
     axes = _axes_of(cells, benchmark)
     rows: list[tuple[Any, ...]] = []
     for (run,), of_run in cells.sort("run").group_by("run", maintain_order=True):
@@ -281,7 +282,7 @@ def grid(
     """
     numeric = [name for name, dtype in cells.schema.items() if dtype.is_numeric()]
     if metric not in numeric:
-        msg = f"cells have no metric {metric!r}; there are {', '.join([*METRICS, *(set(numeric) - set(METRICS))])}"
+        msg = f"cells have no metric {metric!r}; there are {', '.join([*METRICS, *sorted(set(numeric) - set(METRICS))])}"
         raise InputError(msg)
     axes = _axes_of(cells, benchmark)
     order = {site: index for index, site in enumerate(axes.sites)}

@@ -71,11 +71,11 @@ def verdict(*rows: dict[str, Any], margin: float | None = None, **changes: Any) 
         (-30, 30, 5, "undetermined"),
     ],
 )
-@pytest.mark.parametrize("metric", ["SR", "AS", "ASC", "SFR", "reward"])
+@pytest.mark.parametrize("metric", ["SR", "AS", "steps", "SFR", "skill_failures", "reward"])
 def test_verdict_is_where_the_interval_lies(
     metric: str, low: float, high: float, margin: float | None, expected: str
 ) -> None:
-    less_is_better = metric in {"AS", "SFR"}
+    less_is_better = metric in {"AS", "SFR", "steps", "skill_failures"}
     turned = {"helps": "harms", "harms": "helps"}
     if less_is_better:
         expected = turned.get(expected, expected)
@@ -313,7 +313,11 @@ UNKNOWN = lift("AS", "overall", None, None, reason="undefined on a side")
         ("equivalent", [FALL], "retain"),
         ("equivalent", [SAME], "remove"),
         ("equivalent", [RISE], "remove"),
-        ("equivalent", [ALIKE], "remove"),
+        (
+            "equivalent",
+            [ALIKE],
+            "insufficient evidence",
+        ),  # every task saves the same: no interval, no proof
         ("equivalent", [BETTER, WORSE, FALL], "revise"),
         ("equivalent", [], "insufficient evidence"),  # nobody looked at the steps
         ("equivalent", [UNKNOWN], "insufficient evidence"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -225,6 +226,33 @@ def test_path_that_names_nothing_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no scorecard there"):
         headroom(tmp_path / name)
+
+
+def test_folder_of_cards_may_be_a_link_and_go_in_circles(write: Write, tmp_path: Path) -> None:
+    folder = write(*OF_CLASS["SATURATED"])
+    (tmp_path / "all").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "all" / name).symlink_to(folder)
+    (tmp_path / "all" / "self").symlink_to(".")
+    (tmp_path / "all" / "folder.json").mkdir()
+    found = headroom(tmp_path / "all")
+    assert found.select("probe", "headroom", "cards").rows() == [("sat", "SATURATED", 2)]
+
+
+def test_folder_that_cannot_be_read_is_named(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write(*OF_CLASS["FLOOR"])
+    (folder / "locked").mkdir()
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        # Nothing is locked for root, who runs tests in a container.
+        if os.fspath(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(InputError, match="locked: is a folder that cannot be read: Permission"):
+        headroom(folder)
 
 
 # The command

@@ -82,20 +82,33 @@ def test_planned_experiment_finds_its_lift_as_often_as_promised() -> None:
 def test_findable_lift_is_the_smallest(
     baseline: float, tasks: int, discordance: float | None
 ) -> None:
-    try:
-        found = plan(baseline=baseline, tasks=tasks, discordance=discordance)
-    except InputError as error:
-        assert discordance is not None  # more than these rates allow
-        assert "of the tasks differ" in str(error)  # noqa: PT017
-        return
+    found = plan(baseline=baseline, tasks=tasks, discordance=discordance)
     if found.lift is None:
         return
     assert 0 < found.lift <= 100 - baseline
     assert found.discordance is not None
     assert expected_tasks(baseline, found.lift, found.discordance) <= tasks
     a_little_less = 0.998 * found.lift
+    if discordance is not None and found.lift == pytest.approx(discordance - 2 * baseline):
+        # So many tasks cannot differ with less: one of the sides has to solve them.
+        with pytest.raises(InputError, match="of the tasks differ"):
+            plan(baseline=baseline, lift=a_little_less, discordance=discordance)
+        return
     again = plan(baseline=baseline, lift=a_little_less, discordance=discordance)
     assert again.tasks >= tasks
+
+
+@pytest.mark.parametrize(
+    ("baseline", "discordance", "tasks", "lift"),
+    [(5, 30, 1_000, 20), (0, 30, 1_000, 30), (30, 100, 1_000, 40), (5, 30, 10, None)],
+)
+def test_findable_lift_is_one_that_the_discordance_allows(
+    baseline: float, discordance: float, tasks: int, lift: float | None
+) -> None:
+    found = plan(baseline=baseline, tasks=tasks, discordance=discordance)
+    assert found.lift == (None if lift is None else pytest.approx(lift))
+    if lift is not None:
+        assert plan(baseline=baseline, lift=lift, discordance=discordance).tasks <= tasks
 
 
 @pytest.mark.parametrize("tasks", [1, 3, 5])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,7 @@ import skillshift_frames as sf
 from skillshift_frames.cli.options import (
     BenchmarkOption,
     ErrorsOption,
+    Extra,
     Force,
     FormatOption,
     Labels,
@@ -18,9 +20,9 @@ from skillshift_frames.cli.options import (
     Output,
     ResamplesOption,
     SeedOption,
-    parse_labels,
 )
-from skillshift_frames.cli.output import Format, emit, render
+from skillshift_frames.cli.output import Format, emit, render, say_notes
+from skillshift_frames.cli.reading import reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +41,7 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def compare(
+    context: typer.Context,
     base: Annotated[
         str | None,
         typer.Argument(metavar="BASE", help="The run to start from, or a file with both."),
@@ -53,6 +56,7 @@ def compare(
         str | None, typer.Option("--treatment", metavar="LABEL", help="Which run is the treatment.")
     ] = None,
     label: Labels = None,
+    extra: Extra = "refuse",
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -101,60 +105,82 @@ def compare(
     from skillshift_frames.render import comparison as comparisons, machine  # noqa: PLC0415 - not for --help
 
     metrics = metric or list(_METRICS)
-    columns = {*metrics, *(composite or []), *([by] if by else [])} - set(_METRICS)
-    tasks = sf.read_tasks(
-        [path for path in (base, treatment) if path is not None],
-        labels=parse_labels(label),
-        benchmark=benchmark,
-        extra="keep" if columns else "refuse",
-    )
-    sides = _sides(tasks, treatment, base_run, treatment_run, one_file=base == treatment)
-    found = sf.compare(
-        tasks,
-        base=sides[0],
-        treatment=sides[1],
-        metrics=metrics,
-        composite=composite or (),
-        by=by,
-        margin=margin,
-        level=level,
-        resamples=resamples,
-        rng=seed,
-        method=method,
-        benchmark=benchmark,
-        errors=errors,
-    )
+
+    @cache
+    def work() -> tuple[sf.Comparison, sf.Benchmark]:
+        named = {*metrics, *(composite or []), *([by] if by else [])}
+        policy = "keep" if not _is_given(context, "extra") and _needs_keeping(named) else extra
+        tasks = sf.read_tasks(
+            [path for path in (base, treatment) if path is not None],
+            **reading(label, benchmark, extra=policy),
+        )
+        sides = _sides(tasks, base, treatment, base_run, treatment_run)
+        axes = sf.resolve_benchmark(benchmark, tasks)
+        found = sf.compare(
+            tasks,
+            base=sides[0],
+            treatment=sides[1],
+            metrics=metrics,
+            composite=composite or (),
+            by=by,
+            margin=margin,
+            level=level,
+            resamples=resamples,
+            rng=seed,
+            method=method,
+            benchmark=axes,
+            errors=errors,
+        )
+        return found, axes
 
     def make(chosen: Format, *, color: bool) -> str:
+        found, axes = work()
         if chosen == "json":
             return machine.to_json(found.to_dict())
+        document = comparisons.comparison_document(found, axes, flips=flips)
         if chosen == "csv":
-            return machine.to_csv(found.lifts)
-        axes = sf.resolve_benchmark(benchmark, tasks)
-        return render(
-            comparisons.comparison_document(found, axes, flips=flips), chosen, color=color
-        )
+            say_notes(document)
+            return machine.to_csv(found.lifts.vstack(found.lifts_by))
+        return render(document, chosen, color=color)
 
     emit(make, format, output, force=force)
-    if gate and found.decision.verdict != "helps":
+    if gate and work()[0].decision.verdict != "helps":
         raise typer.Exit(1)
+
+
+def _is_given(context: typer.Context, option: str) -> bool:
+    source = context.get_parameter_source(option)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _needs_keeping(named: set[str]) -> bool:
+    """Tell whether a named column is none that every record has, so that it can only be one under a key of its own."""
+    return bool(named - {*_METRICS, *sf.TASKS, "family"})
 
 
 def _sides(
     tasks: pl.DataFrame,
+    base: str | None,
     treatment: str | None,
     base_run: str | None,
     treatment_run: str | None,
-    *,
-    one_file: bool,
 ) -> tuple[str, str]:
-    """Find out which run is which: by its label, else by the order of two files with one run each."""
-    runs = tasks.get_column("run").unique(maintain_order=True).to_list()
+    """Find out which run is which: by one label at least, else by the order of two files with one run each."""
     if base_run is not None and treatment_run is not None:
         return base_run, treatment_run
+    runs = tasks.get_column("run").unique(maintain_order=True).to_list()
+    shown = ", ".join(sorted(runs))
+    one_file = treatment is not None and base == treatment
+    given = base_run if base_run is not None else treatment_run
+    if given is not None and given not in runs:
+        msg = f"there is no run {given!r}; the files have {shown}"
+        raise sf.InputError(msg)
     if one_file and len(runs) == 1:
         return runs[0], runs[0]
-    if treatment is None or one_file or len(runs) != 2:  # noqa: PLR2004 - two sides
-        msg = f"which run is which? Give --base and --treatment; the files have {', '.join(sorted(runs))}"
+    if len(runs) != 2 or (given is None and (treatment is None or one_file)):  # noqa: PLR2004 - two sides
+        msg = f"which run is which? Give --base and --treatment; the files have {shown}"
         raise sf.InputError(msg)
-    return base_run or runs[0], treatment_run or runs[1]
+    if given is None:
+        return runs[0], runs[1]
+    (other,) = (run for run in runs if run != given)
+    return (given, other) if base_run is not None else (other, given)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from skillshift_frames.cli.options import Force, FormatOption, Output
 from skillshift_frames.cli.output import Format, emit, render
+from skillshift_frames.cli.reading import let_interrupts_through
 from skillshift_frames.errors import InputError
 from skillshift_frames.render.escape import escape_text
 
@@ -58,9 +60,14 @@ def headroom(
     if not cards:
         msg = "no scorecard was named"
         raise InputError(msg)
-    found = classify(cards)
+
+    @cache
+    def work() -> pl.DataFrame:
+        let_interrupts_through()
+        return classify(cards)
 
     def make(chosen: Format, *, color: bool) -> str:
+        found = work()
         if chosen == "text":
             return "".join(f"{escape_text(_line(row))}\n" for row in found.iter_rows(named=True))
         if chosen == "json":
@@ -71,7 +78,7 @@ def headroom(
         return render(_document(found), chosen, color=color)
 
     emit(make, format, output, force=force)
-    present = found.get_column("headroom")
+    present = work().get_column("headroom")
     if code := next(code for name, code in EXIT_CODES.items() if name in present):
         raise typer.Exit(code)
 

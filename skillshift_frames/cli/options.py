@@ -14,7 +14,7 @@ Runs: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="RUN...",
-        help="Files of records (.jsonl, .ndjson, also .gz and .zst; .parquet), folders (every per_task.jsonl below), "
+        help="Files of records (.jsonl, .ndjson, also .gz and .zst; .parquet, .arrow), folders (every per_task.jsonl below), "
         "globs, or - for standard input. One file is one run.",
         show_default=False,
     ),

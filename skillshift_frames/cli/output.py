@@ -44,6 +44,12 @@ def say(message: str) -> None:
         discard(stream)
 
 
+def say_notes(document: Document) -> None:
+    """Tell on stderr what the format has no place for."""
+    for note in document.notes:
+        say(f"note: {note.mark}{' ' if note.mark else ''}{escape_text(note.text)}")
+
+
 def discard(stream: TextIO) -> None:
     """Let what is written from here on go nowhere: its reader has seen enough (``| head``), which is no error.
 
@@ -111,7 +117,7 @@ def emit(make: Make, given: Format | None, output: Path | None, *, force: bool) 
     """Make the output and write it to the file, whole or not at all, or to stdout.
 
     ``make`` gets the format and whether colour is wanted. What is in the way of the file is found out before it is
-    called: the work behind it may take long.
+    called: the work behind it may take long, so commands do theirs in it.
     """
     from skillshift_frames.render.files import refuse_to_overwrite, write_text  # noqa: PLC0415 - not for --help
 

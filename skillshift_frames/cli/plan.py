@@ -71,16 +71,15 @@ def plan(
     from skillshift_frames.plan import plan as make_plan  # noqa: PLC0415 - not for --help
     from skillshift_frames.render import machine  # noqa: PLC0415
 
-    planned = make_plan(
-        baseline=baseline,
-        lift=lift,
-        tasks=tasks,
-        discordance=discordance,
-        power=power,
-        level=level,
-    )
-
     def make(chosen: Format, *, color: bool) -> str:  # noqa: ARG001 - sentences have no colour
+        planned = make_plan(
+            baseline=baseline,
+            lift=lift,
+            tasks=tasks,
+            discordance=discordance,
+            power=power,
+            level=level,
+        )
         if chosen == "text":
             return "".join(f"{sentence}\n" for sentence in _sentences(planned))
         if chosen == "json":

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -26,18 +26,17 @@ from skillshift_frames.cli.options import (
     ResamplesOption,
     Runs,
     SeedOption,
-    parse_labels,
 )
-from skillshift_frames.cli.output import Format, emit, render, say
+from skillshift_frames.cli.output import Format, emit, render, say, say_notes
+from skillshift_frames.cli.reading import ExtraPolicy, reading
 from skillshift_frames.render.escape import escape_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from skillshift_frames.render.document import Document, Note
+    from skillshift_frames.render.document import Note
 
 Errors: TypeAlias = Literal["exclude", "zero"]
-ExtraPolicy: TypeAlias = Literal["refuse", "keep", "ignore"]
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -96,7 +95,7 @@ def table(
             )
             key = ["run", "metric", "slot"]
             slots = slots.join(
-                ends.select(*key, "low", "high", "reason"), on=key, maintain_order="left"
+                ends.select(*key, "low", "high", "method", "reason"), on=key, maintain_order="left"
             )
             notes = tuple(
                 intervals.interval_notes(ends, key, level=level, seed=seed, resamples=resamples)
@@ -109,7 +108,7 @@ def table(
             slots, cells, sf.bounds(cells), axes, errors=errors, null=null, uncertainty=notes
         )
         if chosen == "csv":
-            _say_notes(document)
+            say_notes(document)
             return machine.to_csv(machine.table_with_ends(slots, axes))
         return render(document, chosen, color=color)
 
@@ -161,7 +160,7 @@ def cells(
             cells, sf.bounds(cells), axes, errors=errors, uncertainty=notes
         )
         if chosen == "csv":
-            _say_notes(document)
+            say_notes(document)
             return machine.to_csv(cells)
         return render(document, chosen, color=color)
 
@@ -187,27 +186,33 @@ def check(
     """Name every fault in every file, and every task that was not measured; exit 1 where there is a fault."""
     from skillshift_frames.render import checks, machine  # noqa: PLC0415 - not for --help
 
-    valid, faults = sf.check_tasks(runs or [], **_reading(label, benchmark, pool=pool, extra=extra))
-    failed = "error" in faults.get_column("severity")
-    measured = None
-    if not failed:
+    @cache
+    def work() -> tuple[pl.DataFrame, pl.DataFrame, checks.Measured | None]:
+        valid, faults = sf.check_tasks(
+            runs or [], **reading(label, benchmark, pool=pool, extra=extra)
+        )
+        if "error" in faults.get_column("severity"):
+            return valid, faults, None
         axes = sf.resolve_benchmark(benchmark, valid)
         cells = sf.cells(valid, benchmark=axes)
-        measured = checks.Measured(axes, cells, sf.gaps(valid, benchmark=axes), sf.bounds(cells))
+        gaps = sf.gaps(valid, benchmark=axes)
+        return valid, faults, checks.Measured(axes, cells, gaps, sf.bounds(cells))
 
     def make(chosen: Format, *, color: bool) -> str:
+        valid, faults, measured = work()
         if chosen == "text":
             return checks.check_text(faults, valid.height, measured)
         if chosen == "json":
             return checks.check_json(faults, valid.height, measured)
         document = checks.check_document(faults, valid.height, measured)
         if chosen == "csv":
-            _say_notes(document)
+            say_notes(document)
             return machine.to_csv(faults)
         return render(document, chosen, color=color)
 
     emit(make, format, output, force=force)
-    if failed or (strict and (faults.height or not (measured and measured.complete))):
+    _, faults, measured = work()
+    if measured is None or (strict and (faults.height or not measured.complete)):
         raise typer.Exit(1)
 
 
@@ -229,41 +234,20 @@ def export(
     force: Force = False,
 ) -> None:
     """Write checked records of all runs to one file, for what comes after."""
-    from skillshift_frames.render.files import refuse_to_overwrite  # noqa: PLC0415 - not for --help
+    from skillshift_frames.render.files import known_suffix, refuse_to_overwrite  # noqa: PLC0415 - not for --help
 
     if output is None:
         msg = "export needs -o FILE (.parquet, .csv, .arrow or .jsonl)"
         raise sf.InputError(msg)
+    known_suffix(output)  # before the files are read, which may take long
     refuse_to_overwrite(output, force=force)
-    tasks = sf.read_tasks(runs or [], **_reading(label, benchmark, pool=pool, extra=extra))
+    tasks = sf.read_tasks(runs or [], **reading(label, benchmark, pool=pool, extra=extra))
     sf.write_tasks(tasks, output, force=force)
     records, runs_read = tasks.height, tasks.get_column("run").n_unique()
     say(
         f"{output}: {records:,} {'record' if records == 1 else 'records'} of "
         f"{runs_read:,} {'run' if runs_read == 1 else 'runs'}"
     )
-
-
-class _Reading(TypedDict):
-    labels: dict[str, str]
-    pool: bool
-    benchmark: str
-    extra: ExtraPolicy
-
-
-def _reading(
-    label: list[str] | None, benchmark: str, *, pool: bool, extra: ExtraPolicy
-) -> _Reading:
-    _let_interrupts_through()
-    return {"labels": parse_labels(label), "pool": pool, "benchmark": benchmark, "extra": extra}
-
-
-def _let_interrupts_through() -> None:
-    """Undo what importing Polars does to Control-C: a read that it interrupts would go on, for ever on a terminal."""
-    import polars  # noqa: F401, ICN001, PLC0415 - not for --help; from now on its handler is the one in place
-
-    if hasattr(signal, "siginterrupt"):  # not on Windows
-        signal.siginterrupt(signal.SIGINT, True)
 
 
 def _cells(
@@ -276,7 +260,7 @@ def _cells(
     errors: Errors,
 ) -> tuple[pl.DataFrame, sf.Benchmark, pl.DataFrame]:
     """Read the runs and compute their cells; a hint where runs look like parts of one."""
-    tasks = sf.read_tasks(runs or [], **_reading(label, benchmark, pool=pool, extra=extra))
+    tasks = sf.read_tasks(runs or [], **reading(label, benchmark, pool=pool, extra=extra))
     axes = sf.resolve_benchmark(benchmark, tasks)
     cells = sf.cells(tasks, benchmark=axes, errors=errors)
     for group in sf.shards(cells):
@@ -285,12 +269,6 @@ def _cells(
             f"hint: {labels} have no cell in common and look like shards of one run; --pool reads them as one"
         )
     return tasks, axes, cells
-
-
-def _say_notes(document: Document) -> None:
-    """Tell on stderr what the format has no place for."""
-    for note in document.notes:
-        say(f"note: {note.mark}{' ' if note.mark else ''}{escape_text(note.text)}")
 
 
 _SUMMARIES: dict[Callable[..., None], str] = {

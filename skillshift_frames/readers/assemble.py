@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import polars as pl
 
 from skillshift_frames.benchmark import BenchmarkLike, infer_benchmark, known_benchmark
-from skillshift_frames.errors import InputError
+from skillshift_frames.errors import check_choice
 from skillshift_frames.readers.checks import LINE, SOURCE, find_faults
-from skillshift_frames.readers.extras import extra_column, join_columns
-from skillshift_frames.readers.frames import conform, read_parquet
+from skillshift_frames.readers.extras import extra_column, join_columns, without_nesting
+from skillshift_frames.readers.frames import conform, read_frame
 from skillshift_frames.readers.jsonl import Part, read_jsonl
 from skillshift_frames.readers.records import Extra
 from skillshift_frames.readers.sources import Paths, Source, resolve_sources
@@ -56,14 +56,12 @@ def refuse_unknown_extra(extra: str) -> None:
     InputError
         A misspelt one would otherwise do what nobody asked for.
     """
-    if extra not in get_args(Extra):
-        msg = f"extra is {extra!r}; one of {', '.join(get_args(Extra))} is needed"
-        raise InputError(msg)
+    check_choice("extra", extra, get_args(Extra))
 
 
 def _file_parts(source: Source, extra: Extra) -> list[Part]:
-    if source.kind == "parquet":
-        frame, findings = read_parquet(source)
+    if source.kind != "jsonl":
+        frame, findings = read_frame(source)
         return (
             [Part(frame, 1, [(None, finding) for finding in findings])]
             if findings
@@ -157,11 +155,13 @@ def _extra_columns(
     """Put together what the parts of one file hold under unknown keys; and, by row, what does not fit."""
     columns: dict[str, pl.Series] = {}
     misfits: list[tuple[int, Finding]] = []
-    for name in {name for part in parts for name in part.extras}:
+    # Sorted: two faults of one line come in the order of their keys, not in that of hashes.
+    for name in sorted({name for part in parts for name in part.extras}):
         given = [part.extras.get(name, [None] * part.frame.height) for part in parts]
         if isinstance(given[0], pl.Series):  # a frame is one part
-            columns[name] = given[0]
-            continue
-        columns[name], wrong = extra_column(name, [value for values in given for value in values])
+            columns[name], wrong = without_nesting(given[0])
+        else:
+            every = [value for values in given for value in values]
+            columns[name], wrong = extra_column(name, every)
         misfits += wrong
     return columns, misfits

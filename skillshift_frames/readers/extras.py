@@ -1,7 +1,8 @@
 """Unknown keys that were asked to be kept: one column each, of the one type that its values have.
 
 A column that quietly turns numbers into text because one line holds text would be worse than none, so every value that
-does not fit with those before it is a fault. Objects and arrays are kept as JSON text.
+does not fit with those before it is a fault. Objects and arrays are kept as JSON text, and so are the structs and lists
+of a frame: every format can hold them, and lines and frames go together.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import polars as pl
 
 from skillshift_frames.readers.diagnosis import Finding
 from skillshift_frames.readers.records import INT64
-from skillshift_frames.readers.wording import JsonText, as_written, printable
+from skillshift_frames.readers.wording import JsonText, as_written, json_text, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,6 +58,22 @@ def extra_column(name: str, values: list[Any]) -> tuple[pl.Series, list[tuple[in
     unfit = {row for row, _ in wrong}
     fit = [None if row in unfit else value for row, value in enumerate(values)] if unfit else values
     return pl.Series(name, fit, dtype=_DTYPES[kind]), wrong
+
+
+def without_nesting(column: pl.Series) -> tuple[pl.Series, list[tuple[int, Finding]]]:
+    """Give a frame's own column, lists and structs as the JSON text that lines would hold; and, by row, what is no JSON."""
+    if not column.dtype.is_nested():
+        return column, []
+    texts: list[str | None] = []
+    wrong = []
+    for row, value in enumerate(column.to_list()):
+        try:
+            texts.append(None if value is None else json_text(value))
+        except ValueError:
+            texts.append(None)
+            message = f"{as_written(value)} holds a number that JSON does not have"
+            wrong.append((row, Finding(printable(column.name), as_written(value), "json", message)))
+    return pl.Series(column.name, texts, dtype=pl.String), wrong
 
 
 def join_columns(

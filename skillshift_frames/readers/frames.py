@@ -1,4 +1,4 @@
-"""Frames of records made elsewhere: Parquet files, and whatever frame narwhals knows → a part with the record's types.
+"""Parquet and Arrow files, and whatever frame narwhals knows → a part with the record's types.
 
 A frame has types already, so they are checked by column, without conversion that could change a value: an integer
 column of any width is an integer, a column of floats is not, whatever its values.
@@ -41,17 +41,20 @@ def to_polars(frame: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame that narw
     return collected
 
 
-def read_parquet(source: Source) -> tuple[pl.DataFrame, list[Finding]]:
-    """Read a Parquet file; a damaged one is a finding."""
+def read_frame(source: Source) -> tuple[pl.DataFrame, list[Finding]]:
+    """Read a Parquet or Arrow file; a damaged one is a finding."""
     try:
         # An absolute path is what it says: no home folder, no address in a cloud.
         path = os.path.abspath(source.path)  # noqa: PTH100 - links stay as they are
+        if source.kind == "arrow":
+            with open(path, "rb") as file:  # noqa: PTH123 - opened here, no pattern is looked for in its name
+                return pl.read_ipc(file), []
         return pl.read_parquet(path, glob=False, hive_partitioning=False), []
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).partition("\n")[0]
-        return TASKS.to_frame(), [
-            Finding("file", None, "unreadable", f"is not a Parquet file that can be read: {reason}")
-        ]
+        kind = "an Arrow file" if source.kind == "arrow" else "a Parquet file"
+        message = f"is not {kind} that can be read: {reason}"
+        return TASKS.to_frame(), [Finding("file", None, "unreadable", message)]
 
 
 def conform(frame: pl.DataFrame, extra: Extra) -> tuple[pl.DataFrame, list[Finding]]:

@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 from msgspec import UNSET, UnsetType
 
-from skillshift_frames.readers.wording import JsonText, Number
+from skillshift_frames.readers.wording import Number, json_text
 from skillshift_frames.schema import TASKS
 
 #: What to do with keys that are not the record's: refuse them, keep them as columns, ignore them.
@@ -89,9 +89,7 @@ def decode_line_with_extras(line: bytes) -> tuple[Record, dict[str, Any]]:
     if (b"\\" in line or line.count(b'"') != written) and _has_repeated_keys(line):
         raise RepeatedKeyError
     nested = {
-        key: JsonText(json.dumps(value, ensure_ascii=False, sort_keys=True))
-        for key, value in content.items()
-        if isinstance(value, dict | list)
+        key: json_text(value) for key, value in content.items() if isinstance(value, dict | list)
     }
     return record, content | nested
 

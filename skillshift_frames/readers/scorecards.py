@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import msgspec
 
 from skillshift_frames.errors import InputError
+from skillshift_frames.readers.folders import files_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +86,7 @@ def _files(named: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
     for name in named:
         path = Path(name)
         if path.is_dir():
-            found = sorted(path.rglob("*.json"))
+            found = [Path(file) for file in files_below(path, _is_card)]
         elif path.exists():
             found = [path]
         else:
@@ -95,6 +96,10 @@ def _files(named: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
             msg = f"{path}: no scorecard there (a .json file, or a folder of them)"
             raise InputError(msg)
         yield from found
+
+
+def _is_card(name: str) -> bool:
+    return name.endswith(".json")
 
 
 def _read(path: Path) -> Scorecard:

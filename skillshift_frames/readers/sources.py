@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from skillshift_frames.errors import InputError
+from skillshift_frames.readers.folders import files_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,11 +25,17 @@ Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 STDIN = "-"
 _RECORDS = "per_task"  # the name that a folder is searched for, and that says nothing about the run
-Kind: TypeAlias = Literal["jsonl", "parquet"]
+Kind: TypeAlias = Literal["jsonl", "parquet", "arrow"]
 Compression: TypeAlias = Literal["gz", "zst"]
-_SUFFIXES: dict[str, Kind] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+_SUFFIXES: dict[str, Kind] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+}
 _COMPRESSIONS: dict[str, Compression] = {".gz": "gz", ".zst": "zst"}
-_KNOWN = ".jsonl, .ndjson (also .gz, .zst) or .parquet"
+_KNOWN = ".jsonl, .ndjson (also .gz, .zst), .parquet or .arrow"
+_NAMES = frozenset({f"{_RECORDS}.jsonl", *(f"{_RECORDS}.jsonl{c}" for c in _COMPRESSIONS)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +104,8 @@ def _expand(path: str) -> list[str]:
     if path.startswith("~") and not os.path.lexists(path):
         path = os.path.expanduser(path)  # noqa: PTH111 - as below
     if os.path.isdir(path):  # noqa: PTH112 - the path is shown as it was given
-        inside = sorted(
-            str(file) for file in Path(path).rglob(f"{_RECORDS}.*") if _is_records(file)
-        )
+        # A link whose file is gone is one, too: a run must not go missing without a word.
+        inside = files_below(path, _NAMES.__contains__)
         if not inside:
             msg = f"{path}: no {_RECORDS}.jsonl in this folder or below it"
             raise InputError(msg)
@@ -117,14 +123,6 @@ def _expand(path: str) -> list[str]:
         msg = f"{path}: the pattern matches no file"
         raise InputError(msg)
     return [file for match in matches for file in _expand(match)]
-
-
-def _is_records(file: Path) -> bool:
-    # A link whose file is gone is one, too: a run must not go missing without a word.
-    return not file.is_dir() and file.name in {
-        f"{_RECORDS}.jsonl",
-        *(f"{_RECORDS}.jsonl{c}" for c in _COMPRESSIONS),
-    }
 
 
 def _each_once(found: Iterable[str], labelled: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -168,7 +166,7 @@ def _source(path: str) -> Source:
     kind = _SUFFIXES.get(Path(stem).suffix.lower())
     if kind is None and compression is None and not Path(path).is_file():
         kind = "jsonl"  # a pipe, such as the shell's <(…), has no name of its own
-    if kind is None or (kind == "parquet" and compression):
+    if kind is None or (kind != "jsonl" and compression):
         msg = f"{path}: unknown kind of file; {_KNOWN} is needed (records from elsewhere: pipe JSON lines to -)"
         raise InputError(msg)
     return Source(path, kind, compression, "")

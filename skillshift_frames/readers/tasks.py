@@ -41,7 +41,8 @@ def read_tasks(
     Parameters
     ----------
     paths
-        One path or several: ``.jsonl`` or ``.ndjson`` (also ``.gz``, ``.zst``), ``.parquet``, ``-`` for standard input,
+        One path or several: ``.jsonl`` or ``.ndjson`` (also ``.gz``, ``.zst``), ``.parquet``, ``.arrow``, ``-`` for standard
+        input,
         a folder (every ``per_task.jsonl`` in it or below), or a glob. A path that exists as written is never taken for
         a glob. A file named twice, also through a link, is read once, with a `SkillshiftWarning`.
     labels

@@ -31,6 +31,19 @@ class JsonText(str):
     __slots__ = ()
 
 
+def json_text(value: object) -> JsonText:
+    """Give what is kept of an object or array, the same from a line and from a frame.
+
+    Raises
+    ------
+    ValueError
+        It holds a number that JSON does not have.
+    """
+    # A frame may hold dates and the like, too, which JSON has no type for.
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False, default=str)
+    return JsonText(text)
+
+
 def kind_of(value: object) -> str:
     """Say what kind of JSON value it is, with its article."""
     if isinstance(value, Number):

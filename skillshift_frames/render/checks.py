@@ -33,8 +33,10 @@ class Measured:
 
     @property
     def complete(self) -> bool:
-        """Every task that the benchmark expects was measured, in every run."""
-        return not self.cells.select((pl.col("missing") + pl.col("errored")).sum()).item()
+        """Every task that the benchmark expects was measured, in every run, and no trial failed to be."""
+        return not self.cells.select(
+            (pl.col("missing") + pl.col("errored") + pl.col("errored_trials")).sum()
+        ).item()
 
 
 def check_text(faults: pl.DataFrame, records: int, measured: Measured | None) -> str:

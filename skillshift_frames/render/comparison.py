@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row
-from skillshift_frames.render.intervals import ends
+from skillshift_frames.render.intervals import ends, say_methods
 from skillshift_frames.render.numbers import format_count, format_number
 from skillshift_frames.render.tables import ERRORS, UNDEFINED
+from skillshift_frames.schema import LOWER_IS_BETTER, NO_DIRECTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ def comparison_document(comparison: Comparison, benchmark: Benchmark, *, flips: 
         *(Column(title) for title in ("Tasks", "Wins", "Losses", "Ties", "Cells")),
     )
     rows: list[Row] = []
-    for lift in comparison.lifts.iter_rows(named=True):
+    for lift in _listed(comparison).iter_rows(named=True):
         first = not rows or rows[-1].cells[0].text != lift["metric"]
         rows.append(_row(lift, benchmark, starts_group=first))
     decision = comparison.decision
@@ -39,6 +40,18 @@ def comparison_document(comparison: Comparison, benchmark: Benchmark, *, flips: 
         rows=tuple(rows),
         notes=(*_notes(comparison), *(_flips(comparison) if flips else ())),
     )
+
+
+def _listed(comparison: Comparison) -> pl.DataFrame:
+    """Put the lifts by a column below those of their metric."""
+    listed = pl.concat([comparison.lifts, comparison.lifts_by])
+    order = {
+        metric: n
+        for n, metric in enumerate(
+            comparison.lifts.get_column("metric").unique(maintain_order=True)
+        )
+    }
+    return listed.sort(pl.col("metric").replace_strict(order), maintain_order=True)
 
 
 def _row(lift: dict[str, Any], benchmark: Benchmark, *, starts_group: bool) -> Row:
@@ -76,7 +89,12 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
             f"About {format_count(decision.settle)} families in the same mix of sites would settle it, "
             "if the lift stays what it is"
         )
+    if comparison.metric not in NO_DIRECTION:
+        better = "less" if comparison.metric in LOWER_IS_BETTER else "more"
+        yield Note(f"It rests on {comparison.metric}, of which {better} is better")
     facts = "; ".join(decision.facts[1:])
+    if decision.facts[1:]:
+        facts += " (slots are looked at one by one, without a correction for their number)"
     yield Note(f"Recommendation: {decision.recommendation}{f': {facts}' if facts else ''}")
     yield Note(
         f"{format_count(comparison.pairs)} pairs: both succeed {format_count(outcomes.both)}, only "
@@ -98,7 +116,7 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
         comparison.only_base.height + comparison.only_treatment.height + comparison.errored.height
     )
     yield Note(
-        f"SR lift between {format_number(bounds.low)} and {format_number(bounds.high)} whatever the gaps hold: {survives}"
+        f"SR lift between {format_number(bounds.low)} and {format_number(bounds.high)} whatever the unmeasured tasks hold: {survives}"
         if gaps or bounds.low != bounds.high
         else "No gaps: every expected task has a pair"
     )
@@ -109,6 +127,12 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     ):
         if frame.height:
             yield Note(f"{format_count(frame.height)} {what}: {_name(frame)}")
+    pairs = comparison.lifts.filter(slot="overall").select("metric", "tasks")
+    for metric, tasks in pairs.iter_rows():
+        if tasks < comparison.use.tasks:
+            yield Note(
+                f"{metric}: {format_count(tasks)} of {format_count(comparison.use.tasks)} tasks have it on both sides"
+            )
     yield Note(comparison.use.sentence)
     reasons = comparison.lifts.filter(pl.col("reason").is_not_null())
     for (reason,), rows in reasons.group_by("reason", maintain_order=True):
@@ -119,11 +143,13 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
         yield Note(
             f"no interval: {reason}: {where}{f' and {rest} more' if rest > 0 else ''}", UNDEFINED
         )
+    used = set(comparison.lifts.get_column("method").drop_nulls())
+    how = say_methods(used, seed=comparison.seed, resamples=comparison.resamples)
     yield Note(
         f"Lift = {comparison.treatment} − {comparison.base}, unweighted means of cells that have pairs; "
-        f"[{100 * comparison.level:g} % interval] by families within sites, {format_count(comparison.resamples)} resamples, "
-        f"seed {comparison.seed}; {ERRORS[comparison.errors]}"
+        f"{ERRORS[comparison.errors]}"
     )
+    yield Note(f"{100 * comparison.level:g} % interval: {how}", "[ ]")
     if _does_not_subtract(comparison.lifts):
         yield Note(
             "Lifts are computed before rounding: printed sides may differ from a printed lift in the last digit"

@@ -40,6 +40,21 @@ def refuse_to_overwrite(path: str | os.PathLike[str], *, force: bool) -> None:
         raise OutputExistsError(msg)
 
 
+def known_suffix(path: str | os.PathLike[str]) -> str:
+    """Give the suffix that says how `write_tasks` writes the file.
+
+    Raises
+    ------
+    InputError
+        It is none that says so.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in _SUFFIXES:
+        msg = f"{os.fspath(path)}: unknown kind of file; {', '.join(_SUFFIXES)} is needed"
+        raise InputError(msg)
+    return suffix
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
     """Give a path to write to; it takes the place of ``path`` when the block ends well, and goes when it does not.
@@ -81,7 +96,7 @@ def write_text(text: str, path: str | os.PathLike[str], *, force: bool = False) 
 
 
 def write_tasks(tasks: pl.DataFrame, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write records to a file that this package, and most others, can read again.
+    """Write records to a file for what comes after; all but ``.csv`` can be read by `read_tasks` again.
 
     Rows are sorted by run, site, condition, uid and trial, so that the bytes do not depend on the order in which they
     were read.
@@ -99,7 +114,8 @@ def write_tasks(tasks: pl.DataFrame, path: str | os.PathLike[str], *, force: boo
     Raises
     ------
     InputError
-        The suffix is none of these, or the folder does not exist.
+        The suffix is none of these, the folder does not exist, or the file cannot hold a column's type, as CSV cannot hold
+        lists.
     OutputExistsError
         The file exists and ``force`` is false.
 
@@ -115,12 +131,16 @@ def write_tasks(tasks: pl.DataFrame, path: str | os.PathLike[str], *, force: boo
     ...     sf.read_tasks(f"{folder}/asi.parquet").equals(tasks)
     True
     """
-    suffix = Path(path).suffix.lower()
-    if suffix not in _SUFFIXES:
-        msg = f"{os.fspath(path)}: unknown kind of file; {', '.join(_SUFFIXES)} is needed"
-        raise InputError(msg)
+    suffix = known_suffix(path)
     import polars as pl  # noqa: PLC0415 - not for --help
 
+    for name, dtype in tasks.schema.items():
+        if dtype == pl.Object or (
+            (suffix == ".csv" and (dtype.is_nested() or dtype in (pl.Binary, pl.Duration)))
+            or (suffix in {".jsonl", ".ndjson"} and dtype == pl.Binary)
+        ):
+            msg = f"{os.fspath(path)}: a {suffix} file cannot hold the column {name!r} of {dtype}; drop or convert it"
+            raise InputError(msg)
     with replacing(path, force=force) as draft:
         ordered = tasks.sort("run", "site", "condition", "uid", "trial")
         if suffix == ".parquet":

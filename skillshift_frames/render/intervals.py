@@ -41,15 +41,9 @@ def interval_notes(
     ``intervals`` is a frame of `skillshift_frames.intervals` or `skillshift_frames.cell_intervals`; ``key`` are the
     columns that name a number.
     """
-    how = {
-        "bootstrap": f"families resampled within sites, {format_count(resamples)} resamples, seed {seed}",
-        "delta": "delta method on families within sites",
-        "wilson": "Wilson for SR of a cell with one trial per task",
-        "exact": "exact binomial where all families agree on SR, or wider for SFR of a cell",
-    }
     used = set(intervals.filter(pl.col("low").is_not_null()).get_column("method"))
-    said = "; ".join(words for method, words in how.items() if method in used)
-    yield Note(f"{100 * level:g} % interval: {said or 'none could be found'}", "[ ]")
+    said = say_methods(used, seed=seed, resamples=resamples)
+    yield Note(f"{100 * level:g} % interval: {said}", "[ ]")
     lacking = intervals.filter(pl.col("low").is_null() & pl.col("estimate").is_not_null())
     for (reason,), rows in lacking.group_by("reason", maintain_order=True):
         named = [" ".join(row) for row in rows.select(key).head(_NAMED).iter_rows()]
@@ -57,3 +51,16 @@ def interval_notes(
         yield Note(
             f"no interval: {reason}: {', '.join(named)}{f' and {rest} more' if rest else ''}"
         )
+
+
+def say_methods(used: set[str], *, seed: int, resamples: int) -> str:
+    """Say how intervals were found, of the methods that were used."""
+    how = {
+        "bootstrap": f"families resampled within sites, {format_count(resamples)} resamples, seed {seed}",
+        "delta": "delta method on families within sites",
+        "wilson": "Wilson for SR of a cell with one trial per task",
+        "exact": "exact where all families agree on SR, and for SFR of a cell where wider",
+    }
+    return (
+        "; ".join(words for method, words in how.items() if method in used) or "none could be found"
+    )

@@ -44,7 +44,9 @@ def table_json(
             "calls": "calls",
             "marks": "marks",
         }
-        keys |= {name: name for name in ("low", "high", "reason") if name in slots.columns}
+        keys |= {
+            name: name for name in ("low", "high", "method", "reason") if name in slots.columns
+        }
         row |= {
             key: dict(numbers.select("slot", column).iter_rows()) for key, column in keys.items()
         }
@@ -85,11 +87,12 @@ def table_with_ends(slots: pl.DataFrame, benchmark: Benchmark) -> pl.DataFrame:
 
 
 def cells_with_ends(cells: pl.DataFrame, intervals: pl.DataFrame) -> pl.DataFrame:
-    """Give the cells with ``SR_low``, ``SR_high`` and so on after them."""
+    """Give the cells with ``SR_low``, ``SR_high``, ``SR_method``, ``SR_reason`` and so on after them."""
     key = ["run", "site", "condition"]
     for metric in METRICS:
+        said = ("low", "high", "method", "reason")
         ends = intervals.filter(metric=metric).select(
-            *key, pl.col("low").alias(f"{metric}_low"), pl.col("high").alias(f"{metric}_high")
+            *key, *(pl.col(name).alias(f"{metric}_{name}") for name in said)
         )
         cells = cells.join(ends, on=key, how="left", maintain_order="left")
     return cells

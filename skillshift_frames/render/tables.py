@@ -292,11 +292,10 @@ def coverage_by_run_notes(
         if gaps:
             low, high = (format_number(ranges[str(run)][end]) for end in ("low", "high"))
             where = _list_cells(of_run.filter(pl.col("errored") + pl.col("missing") > 0), benchmark)
-            said += (
-                f", {', '.join(gaps)} ({where}); SR between {low} and {high} whatever the gaps hold"
-            )
+            said += f", {', '.join(gaps)} ({where}); SR between {low} and {high} whatever the unmeasured tasks hold"
         if totals["errored_trials"] > totals["errored"]:
-            said += f"; {format_count(totals['errored_trials'])} trials errored"
+            trials = totals["errored_trials"]
+            said += f"; {format_count(trials)} {'trial' if trials == 1 else 'trials'} errored"
         over = of_run.filter(pl.col("scored") + pl.col("errored") > pl.col("expected"))
         if over.height:
             said += f"; more tasks than the benchmark has in {_list_cells(over, benchmark)}"

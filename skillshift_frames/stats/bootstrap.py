@@ -76,9 +76,20 @@ def bootstrap(
     >>> bool(0.2 < found.low[0] < 0.25), bool(0.35 < found.high[0] < 0.4)
     (True, True)
     """
+    return percentiles(draw(groups, statistic, resamples=resamples, seed=seed), level=level)
+
+
+def draw(groups: list[Group], statistic: Statistic, *, resamples: int, seed: int) -> Array:
+    """Give every statistic of every resample: ``(resamples, statistics)``, NaN where undefined."""
     import numpy as np
 
-    drawn = np.concatenate([statistic(sums) for sums in resampled_sums(groups, resamples, seed)])
+    return np.concatenate([statistic(sums) for sums in resampled_sums(groups, resamples, seed)])
+
+
+def percentiles(drawn: Array, *, level: float) -> Interval:
+    """Give the percentile interval of every column, from the resamples in which it is defined."""
+    import numpy as np
+
     tail = (1 - level) / 2
     missing = np.isnan(drawn)
     undefined = missing.mean(axis=0)
@@ -97,7 +108,8 @@ def resampled_sums(groups: list[Group], resamples: int, seed: int) -> Iterator[A
 
     # A stream per group: what is drawn in one site does not depend on how many families another one has.
     streams = np.random.default_rng(seed).spawn(len(groups))
-    chunk = max(1, _CHUNK // max(map(_draws, groups)))
+    held = len(groups) * groups[0].rows.shape[1]  # sums of one resample
+    chunk = max(1, _CHUNK // max(held, *map(_draws, groups)))
     for start in range(0, resamples, chunk):
         count = min(chunk, resamples - start)
         sums = [

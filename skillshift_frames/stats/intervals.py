@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def normal_quantile(level: float) -> float:
@@ -85,18 +89,49 @@ def exact_binomial(successes: int, n: int, *, level: float = 0.95) -> tuple[floa
     return low, high
 
 
-def all_alike(families: int, *, passed: bool, level: float = 0.95) -> tuple[float, float] | None:
-    """Bound a rate that every family agrees on: the exact interval on families, as if each were one trial.
+def all_alike(
+    families: Sequence[int], *, passed: bool, level: float = 0.95
+) -> tuple[float, float] | None:
+    """Bound an unweighted mean of rates, where every family of every part agrees: all passed, or all failed.
 
-    None for fewer than two families: one tells nothing about the next.
+    Parameters
+    ----------
+    families
+        How many there are behind each part of the mean, one number per site; the parts weigh the same.
+    passed
+        Whether all passed; else all failed.
+    level
+        Nominal coverage.
+
+    Returns
+    -------
+    tuple of float, or None
+        The largest (or smallest) mean of rates under which families that all agree are not rarer than α/2. For one site,
+        or equal ones, that is 1 − (α/2)^(1/families) with all families together; unequal ones allow more, because the
+        smallest site can hide the most and weighs as much as the others. None for fewer than two families in all.
+
+    Notes
+    -----
+    Maximizes mean(p) subject to Σ n·ln(1 − p) ≥ ln(α/2): 1 − p = min(1, λ·n), with λ found by bisection.
 
     Examples
     --------
-    >>> low, high = all_alike(100, passed=False)
+    >>> low, high = all_alike([100], passed=False)
     >>> low, round(high, 4)
     (0.0, 0.0362)
+    >>> (
+    ...     round(all_alike([162, 114, 79], passed=False)[1], 4),
+    ...     round(all_alike([355], passed=False)[1], 4),
+    ... )
+    (0.0152, 0.0103)
     """
-    if families < 2:  # noqa: PLR2004 - see above
+    if sum(families) < 2 or not all(families):  # noqa: PLR2004 - one family tells nothing about the next
         return None
-    tail = ((1 - level) / 2) ** (1 / families)
-    return (tail, 1.0) if passed else (0.0, 1 - tail)
+    rarest = math.log((1 - level) / 2)
+    low, high = 0.0, 1 / min(families)
+    for _ in range(200):  # halvings, far beyond a double's digits
+        middle = (low + high) / 2
+        likely = sum(n * math.log(min(1.0, middle * n)) for n in families) if middle else -math.inf
+        low, high = (low, middle) if likely >= rarest else (middle, high)
+    largest = sum(1 - min(1.0, high * n) for n in families) / len(families)
+    return (1 - largest, 1.0) if passed else (0.0, largest)

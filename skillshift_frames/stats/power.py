@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def independent_discordance(baseline: float, lift: float) -> float:
@@ -65,25 +69,48 @@ def pairs_needed(
 
 
 def lift_findable(
-    pairs: int, discordance: float, *, level: float = 0.95, power: float = 0.8
+    pairs: int,
+    discordance: Callable[[float], float],
+    least: float,
+    most: float,
+    *,
+    level: float = 0.95,
+    power: float = 0.8,
 ) -> float | None:
     """Give the smallest lift that so many pairs find with the wanted power: `pairs_needed` the other way round.
+
+    Parameters
+    ----------
+    pairs
+        How many there are.
+    discordance
+        Share of pairs that differ at a lift; at least that lift.
+    least, most
+        Between which shares the lift can be; 0 or more.
+    level, power
+        As for `pairs_needed`.
 
     Returns
     -------
     float or None
-        As a share; None where even all discordant pairs on one side would not be found.
+        As a share; None where not even ``most`` would be found.
 
     Examples
     --------
-    >>> round(lift_findable(234, 0.3), 3)
+    >>> round(lift_findable(234, lambda lift: 0.3, 0, 0.3), 3)
     0.1
     """
-    if pairs < 1 or pairs_needed(discordance, discordance, level=level, power=power) > pairs:
+
+    def enough(lift: float) -> bool:
+        needed = pairs_needed(lift, discordance(lift), level=level, power=power) if lift else None
+        return needed is not None and needed <= pairs
+
+    if most <= 0 or not enough(most):
         return None
-    low, high = 0.0, discordance
+    if enough(least):
+        return least
+    low, high = least, most
     for _ in range(60):  # halvings: beyond a double's digits
         middle = (low + high) / 2
-        enough = middle > 0 and pairs_needed(middle, discordance, level=level, power=power) <= pairs
-        low, high = (low, middle) if enough else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high

@@ -43,8 +43,8 @@ class Group:
         return int(self.times.sum())
 
 
-def merge_alike(rows: Array) -> Group:
-    """Merge families with the same numbers.
+def merge_alike(rows: Array, times: NDArray[np.int64] | None = None) -> Group:
+    """Merge families with the same numbers; ``times`` says how many families each row stands for (by default one).
 
     Examples
     --------
@@ -55,13 +55,16 @@ def merge_alike(rows: Array) -> Group:
     """
     import numpy as np
 
+    if times is None:
+        times = np.ones(len(rows), dtype=np.int64)
     contiguous = np.ascontiguousarray(rows) + 0.0  # -0.0 is 0.0, but not byte for byte
     if not contiguous.size:
-        return Group(contiguous, np.ones(len(contiguous), dtype=np.int64))
+        return Group(contiguous, times)
     # Rows as strings of bytes: one sort, in an order that means nothing and is always the same.
     keys = contiguous.view(np.dtype((np.void, contiguous.itemsize * contiguous.shape[1]))).ravel()
-    _, first, times = np.unique(keys, return_index=True, return_counts=True)
-    return Group(contiguous[first], times.astype(np.int64))
+    _, first, same = np.unique(keys, return_index=True, return_inverse=True)
+    merged = np.bincount(same.ravel(), weights=times, minlength=len(first))
+    return Group(contiguous[first], merged.astype(np.int64))
 
 
 def distinct_columns(rows: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -42,7 +42,7 @@ def test_one_scored_task_of_ten_is_marked_beside_the_number(
     out = cli("table", *one_of_ten, "-f", chosen).out
     assert out.count("1/10") > 3  # SR, AS, ASC in every slot
     assert "1 of 10 tasks scored, 9 missing" in out
-    assert "SR between 10.00 and 100.00 whatever the gaps hold" in out
+    assert "SR between 10.00 and 100.00 whatever the unmeasured tasks hold" in out
 
 
 def test_one_scored_task_of_ten_is_said_beside_the_csv(cli: Cli, one_of_ten: list[object]) -> None:
@@ -83,7 +83,7 @@ def test_check_says_what_one_scored_task_of_ten_leaves_open(
     assert result.out == (
         "1 record without a fault\n"
         "asi: 1 of 10 tasks scored, 9 missing (cart × plain 1/10);"
-        " SR between 10.00 and 100.00 whatever the gaps hold\n"
+        " SR between 10.00 and 100.00 whatever the unmeasured tasks hold\n"
         "  missing without a name: 9 tasks that no cell of these runs has\n"
     )
     assert cli("check", *one_of_ten, "--strict").code == 1
@@ -156,7 +156,7 @@ def test_an_error_is_in_no_mean_or_a_failure_as_was_asked(
     result = cli("table", *errored, "--errors", errors, "-f", "csv")
     assert result.out.splitlines()[1] == f"asi,SR,{rate},{rate},{rate}"
     assert "asi: 2 of 4 tasks scored, 2 errored" in result.err
-    assert "SR between 25.00 and 75.00 whatever the gaps hold" in result.err
+    assert "SR between 25.00 and 75.00 whatever the unmeasured tasks hold" in result.err
 
 
 @pytest.fixture

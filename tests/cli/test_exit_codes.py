@@ -122,13 +122,26 @@ def test_an_interrupt_exits_130(
     assert cli("table", *demo) == (130, "", "interrupted\n")
 
 
-def test_control_c_while_reading_standard_input_exits_130(demo: list[Path]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["table", "-"],
+        ["cells", "-"],
+        ["check", "-"],
+        ["compare", "-", "--base", "a", "--treatment", "b"],
+        ["headroom", "/dev/stdin"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_control_c_while_reading_standard_input_exits_130(
+    demo: list[Path], arguments: list[str]
+) -> None:
     # The handler is set by hand, because a shell starts background jobs with SIGINT ignored.
     script = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from skillshift_frames.cli import main; main()"
     )
-    command = [sys.executable, "-c", script, "table", "-"]
+    command = [sys.executable, "-c", script, *arguments]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

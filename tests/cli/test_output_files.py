@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -47,14 +48,25 @@ def test_the_option_wins_over_the_suffix(cli: Cli, demo: list[Path], tmp_path: P
     assert target.read_text().startswith("run,metric,")
 
 
-@pytest.mark.parametrize("command", ["table", "cells", "check"])
-def test_an_unknown_suffix_is_refused(
-    cli: Cli, demo: list[Path], tmp_path: Path, command: str
-) -> None:
-    result = cli(command, *demo, "-o", tmp_path / "table.xlsx")
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("command", ["table", "cells", "check", "compare", "headroom"])
+def test_an_unknown_suffix_is_refused(cli: Cli, tmp_path: Path, command: str) -> None:
+    result = cli(command, "x.jsonl", "-o", tmp_path / "table.xlsx")
     assert result.code == 2
     assert "table.xlsx: no format is known by this suffix" in result.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the test fail where a command reads anything."""
+    for module, name in (
+        (sf, "read_tasks"),
+        (sf, "check_tasks"),
+        (import_module("skillshift_frames.headroom"), "headroom"),
+        (import_module("skillshift_frames.plan"), "plan"),
+    ):
+        monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("the work was done"))
 
 
 def read_plainly(path: Path) -> pl.DataFrame:
@@ -80,7 +92,7 @@ def test_export_writes_what_can_be_read_again(
     assert read_plainly(target).equals(tasks.sort("run", "site", "condition", "uid", "trial"))
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".jsonl"])
 def test_table_of_an_export_is_the_table_of_the_files(
     cli: Cli, demo: list[Path], tmp_path: Path, suffix: str
 ) -> None:
@@ -89,8 +101,9 @@ def test_table_of_an_export_is_the_table_of_the_files(
     assert cli("table", target).out == cli("table", *demo).out
 
 
-def test_export_refuses_an_unknown_suffix(cli: Cli, demo: list[Path], tmp_path: Path) -> None:
-    result = cli("export", *demo, "-o", tmp_path / "runs.xlsx")
+@pytest.mark.usefixtures("no_work")
+def test_export_refuses_an_unknown_suffix(cli: Cli, tmp_path: Path) -> None:
+    result = cli("export", "x.jsonl", "-o", tmp_path / "runs.xlsx")
     assert result.code == 2
     assert ".parquet" in result.err
     assert list(tmp_path.iterdir()) == []
@@ -116,13 +129,24 @@ def test_an_existing_file_is_replaced_only_with_force(
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *([command, "run.jsonl"] for command in ("table", "cells", "check", "export")),
+        ["compare", "run.jsonl", "--gate"],
+        ["headroom", "cards"],
+        ["plan", "--baseline", 40, "--lift", 5],
+    ],
+    ids=lambda arguments: arguments[0],
+)
 def test_what_is_in_the_way_is_found_out_before_the_work(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, tmp_path: Path, arguments: list[object]
 ) -> None:
-    monkeypatch.setattr(sf, "read_tasks", lambda *_, **__: pytest.fail("the files were read"))
     (tmp_path / "a.csv").touch()
-    for command in ("table", "cells", "export"):
-        assert cli(command, "run.jsonl", "-o", tmp_path / "a.csv").code == 2
+    result = cli(*arguments, "-o", tmp_path / "a.csv")
+    assert result.code == 2
+    assert "a.csv: exists already; --force replaces it" in result.err
 
 
 @pytest.mark.parametrize("command", ["table", "export"])

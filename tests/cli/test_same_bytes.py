@@ -109,6 +109,20 @@ def test_shards_in_any_order_are_one_run(
     assert cli("table", "--pool", *reversed(shards), "--format", suffix) == whole
 
 
+def test_what_a_grid_could_show_is_listed_in_one_order() -> None:
+    script = (
+        "import skillshift_frames as sf\n"
+        "try: sf.grid(sf.CELLS.to_frame(), 'x')\n"
+        "except sf.InputError as error: print(error)"
+    )
+    shown = {
+        subprocess.check_output([sys.executable, "-c", script], env={"PYTHONHASHSEED": seed})
+        for seed in ("1", "2")
+    }
+    assert len(shown) == 1
+    assert b"there are SR, AS, ASC, SFR, errored, " in shown.pop()
+
+
 def test_neither_hash_seed_nor_threads_show(demo: list[Path], tmp_path: Path) -> None:
     script = (
         "import sys; from skillshift_frames.cli.app import run\n"

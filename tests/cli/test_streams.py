@@ -59,7 +59,7 @@ def test_hints_and_warnings_are_said_on_stderr(
     hint, named_twice, version = sorted(result.err.splitlines())
     assert hint.startswith("hint: one, two have no cell in common and look like shards of one run")
     assert named_twice == f"note: {one}: named 2 times (the same path again); read once"
-    assert version.startswith(f"note: {two}:1: uid: ")
+    assert version.startswith(f"note: {two}:1: warning: uid: ")
 
 
 def test_export_says_what_it_wrote_on_stderr(cli: Cli, demo: list[Path], tmp_path: Path) -> None:

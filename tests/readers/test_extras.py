@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from contextlib import nullcontext
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,6 +17,8 @@ import skillshift_frames as sf
 from tests.readers.conftest import faults, record, texts, written
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from skillshift_frames.readers.records import Extra
     from tests.readers.conftest import Write
 
@@ -270,6 +276,108 @@ def test_a_large_file_is_kept_whole(write: Write) -> None:
     expected = pl.select(n=pl.int_range(40_000))["n"]
     assert tasks["n"].to_list() == [index if index % 3 else None for index in expected]
     assert tasks["uid"].to_list() == [str(index) for index in expected]
+
+
+def test_faults_of_one_line_come_in_the_order_of_their_keys(write: Write) -> None:
+    names = [*"hgfedcba"]
+    write(
+        "x.jsonl",
+        record("a", **dict.fromkeys(names, 1)),
+        record("b", **dict.fromkeys(names, "text")),
+    )
+    script = (
+        "import skillshift_frames as sf\n"
+        "print(*sf.check_tasks('x.jsonl', extra='keep')[1]['field'].to_list(), sep='')"
+    )
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        shown = subprocess.check_output([sys.executable, "-c", script], env=env, text=True)
+        assert shown == "abcdefgh\n"
+
+
+# Nested columns of frames
+
+NESTED: dict[str, list[Any]] = {
+    "list": [[2, 1], [], None],
+    "struct": [{"b": "é", "a": None}, None, {"b": "x", "a": 1.5}],
+    "deep": [[{"a": [True]}], None, [None]],
+}
+AS_TEXT = {
+    "list": ["[2, 1]", "[]", None],
+    "struct": ['{"a": null, "b": "é"}', None, '{"a": 1.5, "b": "x"}'],
+    "deep": ['[{"a": [true]}]', None, "[null]"],
+}
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("name", NESTED)
+def test_a_nested_column_is_the_json_text_that_lines_would_hold(
+    write: Write, suffix: str, name: str
+) -> None:
+    rows = [record(f"u{i}") | {name: value} for i, value in enumerate(NESTED[name])]
+    frame = pl.DataFrame(rows)
+    assert frame.schema[name].is_nested()
+    if suffix == "parquet":
+        frame.write_parquet("x.parquet")
+    else:
+        frame.write_ipc("x.arrow")
+    write("x.jsonl", *rows)
+    column = _kept(name, f"x.{suffix}")
+    assert column.dtype == pl.String
+    assert column.to_list() == AS_TEXT[name] == _kept(name, "x.jsonl").to_list()
+    assert _kept(name, f"x.{suffix}", "x.jsonl").to_list() == 2 * AS_TEXT[name]
+
+
+def test_an_array_column_is_json_text_and_other_types_stay() -> None:
+    frame = pl.DataFrame([record()]).with_columns(
+        array=pl.Series([[1, 2]], dtype=pl.Array(pl.Int8, 2)), day=date(2026, 1, 1)
+    )
+    tasks = sf.from_frame(frame.with_columns(days=pl.concat_list("day")), run="asi", extra="keep")
+    assert tasks.select("array", "day", "days").rows() == [
+        ("[1, 2]", date(2026, 1, 1), '["2026-01-01"]')
+    ]
+
+
+def test_a_nested_number_that_json_does_not_have_is_a_fault() -> None:
+    frame = pl.DataFrame([record("a", n=[1.5]), record("b", n=[float("nan")])])
+    with pytest.raises(sf.RecordError) as caught:
+        sf.from_frame(frame, run="asi", extra="keep")
+    assert caught.value.faults.select("line", "field", "value", "rule").rows() == [
+        (2, "n", "[NaN]", "json")
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".arrow"])
+def test_records_with_a_nested_column_can_be_written_in_every_format(suffix: str) -> None:
+    rows = [record("a", n=[1], s={"k": 1}), record("b", n=None, s=None)]
+    tasks = sf.from_frame(pl.DataFrame(rows), run="asi", extra="keep")
+    sf.write_tasks(tasks, f"x{suffix}")
+    if suffix == ".csv":
+        again = pl.read_csv("x.csv", schema=tasks.schema)
+    else:
+        again = sf.read_tasks(f"x{suffix}", extra="keep")
+    assert again.equals(tasks)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "values"),
+    [
+        (".csv", [[1]]),
+        (".csv", [{"a": 1}]),
+        (".csv", [b"x"]),
+        (".csv", [timedelta(1)]),
+        (".jsonl", [b"x"]),
+    ],
+)
+def test_a_column_that_a_format_cannot_hold_is_an_input_error(
+    folder: Path, suffix: str, values: list[object]
+) -> None:
+    tasks = sf.from_frame(pl.DataFrame([record()]), run="asi").with_columns(pl.Series("n", values))
+    with pytest.raises(
+        sf.InputError, match=f"x{suffix}: a {suffix} file cannot hold the column 'n' of"
+    ):
+        sf.write_tasks(tasks, f"x{suffix}")
+    assert list(folder.iterdir()) == []
 
 
 # Ignored and refused

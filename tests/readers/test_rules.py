@@ -270,7 +270,7 @@ def test_a_uid_of_the_other_site_version_is_a_warning(
         f'"{uid}"',
     )
     said = (
-        f'x.jsonl:2: uid: "{uid}" is of the other site version than condition "{condition}" '
+        f'x.jsonl:2: warning: uid: "{uid}" is of the other site version than condition "{condition}" '
         "(v1 goes with src*, v2 with tgt*)"
     )
     assert str(fault) == said

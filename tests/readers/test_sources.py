@@ -134,21 +134,24 @@ def test_a_compressed_file_of_nothing_is_an_empty_file(write: Write, kind: str) 
     assert [fault.rule for fault in faults(f"x.jsonl.{kind}")] == ["empty-file"]
 
 
-def test_a_file_that_is_named_like_parquet_and_is_not_is_a_fault(write: Write) -> None:
-    write("x.parquet", _lines(3), end=b"")
+@pytest.mark.parametrize("kind", ["a Parquet", "an Arrow"])
+def test_a_file_that_is_named_like_a_frame_and_is_not_is_a_fault(write: Write, kind: str) -> None:
+    name = f"x.{kind.split()[1].lower()}"
+    write(name, _lines(3), end=b"")
     write("y.jsonl", record(steps=-1))
-    first, second = faults("x.parquet", "y.jsonl")
+    first, second = faults(name, "y.jsonl")
     assert (first.line, first.field, first.rule) == (None, "file", "unreadable")
-    assert str(first).startswith("x.parquet: file: is not a Parquet file that can be read: ")
+    assert str(first).startswith(f"{name}: file: is not {kind} file that can be read: ")
     assert second.path == "y.jsonl"
 
 
-def test_a_parquet_file_cut_short_is_a_fault(write: Write) -> None:
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_a_file_of_a_frame_cut_short_is_a_fault(write: Write, suffix: str) -> None:
     write("x.jsonl", _lines(100), end=b"")
-    sf.write_tasks(sf.read_tasks("x.jsonl"), "x.parquet")
-    whole = Path("x.parquet").read_bytes()
-    write("y.parquet", whole[: len(whole) // 2], end=b"")
-    assert [fault.rule for fault in faults("y.parquet")] == ["unreadable"]
+    sf.write_tasks(sf.read_tasks("x.jsonl"), f"x.{suffix}")
+    whole = Path(f"x.{suffix}").read_bytes()
+    write(f"y.{suffix}", whole[: len(whole) // 2], end=b"")
+    assert [fault.rule for fault in faults(f"y.{suffix}")] == ["unreadable"]
 
 
 @pytest.mark.parametrize(
@@ -161,6 +164,7 @@ def test_a_parquet_file_cut_short_is_a_fault(write: Write) -> None:
         "x.jsonl.bz2",
         "x.jsonl.gz.zst",
         "x.parquet.gz",
+        "x.arrow.gz",
         "jsonl",
         ".jsonl",
     ],
@@ -170,7 +174,7 @@ def test_an_unknown_kind_of_file_is_an_error(write: Write, name: str) -> None:
     with pytest.raises(sf.InputError) as caught:
         sf.read_tasks(name)
     assert str(caught.value) == (
-        f"{name}: unknown kind of file; .jsonl, .ndjson (also .gz, .zst) or .parquet is needed "
+        f"{name}: unknown kind of file; .jsonl, .ndjson (also .gz, .zst), .parquet or .arrow is needed "
         "(records from elsewhere: pipe JSON lines to -)"
     )
 
@@ -269,6 +273,61 @@ def test_a_broken_link_in_a_folder_is_no_run_that_may_go_missing(
         sf.read_tasks("runs")
 
 
+def test_a_linked_folder_is_searched(write: Write, folder: Path) -> None:
+    write("store/run-7/per_task.jsonl", record("a"))
+    write("runs/b/per_task.jsonl", record("b"))
+    (folder / "runs/a").symlink_to("../store/run-7")
+    assert sf.read_tasks("runs").select("run", "uid").rows() == [("a", "a"), ("b", "b")]
+
+
+def test_links_in_a_circle_end(write: Write, folder: Path) -> None:
+    write("runs/a/per_task.jsonl", record("a"))
+    (folder / "runs/self").symlink_to(".")
+    (folder / "runs/a/up").symlink_to("..")
+    (folder / "runs/a/nowhere").symlink_to("nowhere")
+    assert _uids("runs") == ["a"]
+
+
+def test_a_run_that_a_folder_has_twice_counts_once_and_this_is_said(
+    write: Write, folder: Path
+) -> None:
+    write("runs/run-2/deep/per_task.jsonl", record("a"))
+    (folder / "runs/latest").symlink_to("run-2")
+    (folder / "runs/same").symlink_to("run-2")
+    with pytest.warns(sf.SkillshiftWarning) as caught:
+        assert _uids("runs") == ["a"]
+    names = [f"runs/{name}/deep/per_task.jsonl" for name in ("latest", "run-2", "same")]
+    assert [str(warning.message) for warning in caught] == [
+        f"{names[0]}: named 3 times ({names[1]}, {names[2]}); read once"
+    ]
+
+
+def test_files_of_a_folder_are_read_by_path(write: Write) -> None:
+    for name in ("b", "a-b", "a/z", "a/b", "a"):
+        write(f"runs/{name}/per_task.jsonl", record(name))
+    assert _uids("runs") == ["a-b", "a/b", "a", "a/z", "b"]
+
+
+@pytest.mark.parametrize("locked", ["runs", "runs/b"])
+def test_a_folder_that_cannot_be_read_is_named(
+    write: Write, monkeypatch: pytest.MonkeyPatch, locked: str
+) -> None:
+    write("runs/a/per_task.jsonl", record("a"))
+    write("runs/b/per_task.jsonl", record("b"))
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        # Nothing is locked for root, who runs tests in a container.
+        if os.fspath(path) == locked:
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(sf.InputError) as caught:
+        sf.read_tasks("runs")
+    assert str(caught.value) == f"{locked}: is a folder that cannot be read: Permission denied"
+
+
 # Globs
 
 
@@ -296,15 +355,15 @@ def test_a_glob_takes_no_file_that_cannot_be_read_in_silence(write: Write) -> No
         sf.read_tasks("runs/*")
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "arrow"])
 def test_a_path_that_exists_is_never_taken_for_a_glob(write: Write, suffix: str) -> None:
     write("run[1]/x.jsonl", record("literal"))
     write("run1/x.jsonl", record("glob"))
     write("all*.jsonl", record("star"))
     write("all-of-it.jsonl", record("no"))
-    if suffix == "parquet":
+    if suffix != "jsonl":
         for path in ("run[1]/x", "run1/x", "all*", "all-of-it"):
-            sf.write_tasks(sf.read_tasks(f"{path}.jsonl"), f"{path}.parquet")
+            sf.write_tasks(sf.read_tasks(f"{path}.jsonl"), f"{path}.{suffix}")
     assert _uids(f"run[1]/x.{suffix}") == ["literal"]
     assert _uids(f"all*.{suffix}") == ["star"]
     assert sf.scan_tasks(f"run[1]/x.{suffix}").collect()["uid"].to_list() == ["literal"]

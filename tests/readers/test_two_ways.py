@@ -298,6 +298,8 @@ def test_shards_of_a_file_give_the_rows_and_faults_of_the_file(
     cut = [content[start : start + size] for start in range(0, len(content), size)]
     if not all(b"".join(shard).strip(b" \t\r") for shard in cut):
         return  # a shard without a record is a fault of its own
+    if any(shard[0].startswith(b"\xef\xbb\xbf") for shard in cut[1:]):
+        return  # what is a fault within a file is a byte-order mark at the start of one
     names = [_write(shard, name=f"shard-{index}.jsonl") for index, shard in enumerate(cut)]
     with pytest.MonkeyPatch.context() as patch:
         whole = _read(name, patch, block=1 << 20, worth=math.inf)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+import numpy as np  # noqa: TID253
 import pytest
 from hypothesis import given, strategies as st
+from scipy.optimize import minimize  # noqa: TID253
 from scipy.stats import binomtest, norm  # noqa: TID253
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
@@ -111,11 +113,43 @@ def test_exact_covers_at_least_its_level(rate: float, n: int) -> None:
 @pytest.mark.parametrize("families", [2, 5, 50, 355])
 def test_families_that_agree_are_bounded_as_one_trial_each(families: int) -> None:
     exact = binomtest(0, families).proportion_ci(0.95, method="exact")
-    assert all_alike(families, passed=False) == pytest.approx((0.0, exact.high), abs=1e-12)
+    assert all_alike([families], passed=False) == pytest.approx((0.0, exact.high), abs=1e-12)
     exact = binomtest(families, families).proportion_ci(0.95, method="exact")
-    assert all_alike(families, passed=True) == pytest.approx((exact.low, 1.0), abs=1e-12)
+    assert all_alike([families], passed=True) == pytest.approx((exact.low, 1.0), abs=1e-12)
 
 
 @pytest.mark.parametrize("families", [0, 1])
 def test_fewer_than_two_families_have_no_bound(families: int) -> None:
-    assert all_alike(families, passed=True) is None
+    assert all_alike([families], passed=True) is None
+
+
+@pytest.mark.parametrize("passed", [False, True])
+def test_equal_sites_are_bounded_like_one_with_all_families(passed: bool) -> None:  # noqa: FBT001
+    assert all_alike([40, 40, 40], passed=passed) == pytest.approx(
+        all_alike([120], passed=passed), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("families", [(162, 114, 79), (2, 1_000), (5, 7), (3, 3, 50)])
+def test_unequal_sites_are_bounded_by_the_largest_mean_that_the_data_allow(
+    families: tuple[int, ...],
+) -> None:
+    """Search the rates that let all fail with probability α/2 for the largest unweighted mean, with SciPy."""
+    rarest = math.log(0.025)
+    found = minimize(  # type: ignore[call-overload]
+        lambda rates: -np.mean(rates),
+        np.full(len(families), 0.01),
+        bounds=[(0, 1 - 1e-9)] * len(families),
+        constraints={
+            "type": "ineq",
+            "fun": lambda rates: np.dot(families, np.log1p(-rates)) - rarest,
+        },
+        options={"maxiter": 1_000, "ftol": 1e-14},
+    )
+    bound = all_alike(families, passed=False)
+    assert bound is not None
+    assert bound[1] == pytest.approx(-found.fun, abs=1e-6)
+    # Pooling the families as if sites were one would be too short.
+    pooled = all_alike([sum(families)], passed=False)
+    assert pooled is not None
+    assert bound[1] >= pooled[1]

@@ -54,7 +54,7 @@ def test_simulated_power_is_the_one_asked_for(lift: float, discordance: float) -
 
 @given(pairs=st.integers(5, 20_000), discordance=st.floats(0.05, 1.0), power=st.floats(0.5, 0.95))
 def test_findable_lift_is_the_inverse(pairs: int, discordance: float, power: float) -> None:
-    lift = lift_findable(pairs, discordance, power=power)
+    lift = lift_findable(pairs, lambda _: discordance, 0, discordance, power=power)
     if lift is None:
         assert pairs_needed(discordance, discordance, power=power) > pairs
         return
@@ -74,8 +74,16 @@ def test_harder_questions_need_more_pairs(lift: float, room: float) -> None:
 
 
 def test_no_pairs_find_nothing() -> None:
-    assert lift_findable(0, 0.5) is None
-    assert lift_findable(1, 1.0) is None
+    assert lift_findable(0, lambda _: 0.5, 0, 0.5) is None
+    assert lift_findable(1, lambda _: 1.0, 0, 1.0) is None
+    assert lift_findable(1_000, lambda _: 1.0, 0, 0) is None
+
+
+def test_findable_lift_is_never_below_the_least_there_can_be() -> None:
+    assert lift_findable(1_000, lambda _: 0.3, 0.2, 0.3) == 0.2
+    assert lift_findable(40, lambda _: 0.3, 0.2, 0.3) == pytest.approx(
+        lift_findable(40, lambda _: 0.3, 0, 0.3)
+    )
 
 
 @pytest.mark.parametrize(("lift", "discordance"), [(0, 0.2), (0.3, 0.2), (0.1, 1.1), (-0.3, 0.2)])

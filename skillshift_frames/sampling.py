@@ -1,0 +1,212 @@
+"""How intervals are made: families as rows of numbers, site by site, and the method that suits how many there are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
+
+import polars as pl
+
+from skillshift_frames.errors import InputError, check_choice
+from skillshift_frames.stats.bootstrap import draw, percentiles
+from skillshift_frames.stats.delta import delta_method
+from skillshift_frames.stats.resampling import distinct_columns, merge_alike
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from skillshift_frames.benchmark import Benchmark
+    from skillshift_frames.stats.resampling import Group, Statistic
+
+#: How intervals are made: ``auto`` resamples, unless every site has so many families that it would add nothing.
+Method: TypeAlias = Literal["auto", "bootstrap", "delta"]
+
+#: A seed, or a generator from which one is drawn.
+Rng: TypeAlias = "int | np.random.Generator"
+
+DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED = 0.95, 10_000, 0
+
+#: With this many families behind every number the delta method and the bootstrap agree to within simulation error.
+MANY_FAMILIES = 1_000
+FEWEST_FAMILIES = 2
+_FEWEST_RESAMPLES = 100
+
+#: Of an interval's ends: below this they are one point.
+SPREAD = 1e-9
+
+#: Digits of an end that are kept: the last ones of a sum of fractions depend on how many threads added it up.
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Families by site, as rows of numbers, and which column is what.
+
+    Attributes
+    ----------
+    groups
+        One per site of the benchmark, in its order.
+    columns
+        ``(kinds, metrics, conditions)``: the column of each sum; kinds are numerators, then denominators.
+    """
+
+    groups: list[Group]
+    columns: NDArray[np.int64]
+
+    def only(self, metric: int) -> Sample:
+        """Give the same families with the numbers of one metric only, of which many more are alike."""
+        import numpy as np
+
+        wanted, columns = np.unique(self.columns[:, [metric]], return_inverse=True)
+        groups = [merge_alike(group.rows[:, wanted], group.times) for group in self.groups]
+        return Sample(groups, columns.reshape(self.columns[:, [metric]].shape))
+
+
+class MakeStatistic(Protocol):
+    """Makes the statistic of some metrics (by number) of a sample that holds just these."""
+
+    def __call__(self, sample: Sample, metrics: Sequence[int]) -> Statistic:
+        """Give it; values are ordered by metric."""
+
+
+class Ends(NamedTuple):
+    """What is found of one number: ends (NaN where none), undefined share, and how they were found."""
+
+    low: float
+    high: float
+    undefined: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How intervals are to be made."""
+
+    level: float
+    resamples: int
+    seed: int
+    method: Method
+
+    @classmethod
+    def of(cls, level: float, resamples: int, rng: Rng, method: Method) -> Plan:
+        """Check what was asked for; raises `InputError`."""
+        if not 0 < level < 1:
+            msg = f"level {level} is not between 0 and 1 (0.95 for 95 %)"
+            raise InputError(msg)
+        if resamples < _FEWEST_RESAMPLES:
+            msg = f"{resamples} resamples are too few for an interval; {_FEWEST_RESAMPLES} or more are needed"
+            raise InputError(msg)
+        check_choice("method", method, get_args(Method))
+        return cls(level, resamples, seed_of(rng), method)
+
+    def ends(
+        self,
+        sample: Sample,
+        make: MakeStatistic,
+        behind: Sequence[int],
+        levels: Sequence[float] = (),
+    ) -> list[list[Ends]]:
+        """Give the ends of every number, at each of ``levels`` (by default at the plan's own).
+
+        ``behind`` counts the families behind each number, metric by metric.
+        """
+        levels = levels or [self.level]
+        everything = range(sample.columns.shape[1])
+        many = min((g.families for g in sample.groups if g.families), default=0) >= MANY_FAMILIES
+        if self.method != "auto" or not many:
+            by_delta = self.method == "delta"
+            return self._ends(sample.groups, make(sample, everything), levels, by_delta=by_delta)
+        # Sites may be large and a metric sparse: few skill calls in many families. Each metric is taken by itself, in
+        # which nearly all families are alike where it is sparse, so that resampling it costs next to nothing.
+        found: list[list[Ends]] = [[] for _ in levels]
+        per_metric = len(behind) // len(everything)
+        for metric in everything:
+            counts = behind[metric * per_metric : (metric + 1) * per_metric]
+            enough = min((n for n in counts if n), default=0) >= MANY_FAMILIES
+            alone = sample.only(metric)
+            ends = self._ends(alone.groups, make(alone, [metric]), levels, by_delta=enough)
+            for listed, more in zip(found, ends, strict=True):
+                listed.extend(more)
+        return found
+
+    def _ends(
+        self,
+        groups: list[Group],
+        statistic: Statistic,
+        levels: Sequence[float],
+        *,
+        by_delta: bool,
+    ) -> list[list[Ends]]:
+        if by_delta:
+            by_level = [delta_method(groups, statistic, level=level) for level in levels]
+            return [
+                [
+                    Ends(rounded(low), rounded(high), float(math.isnan(low)), "delta")
+                    for low, high in zip(lows.tolist(), highs.tolist(), strict=True)
+                ]
+                for lows, highs in by_level
+            ]
+        drawn = draw(groups, statistic, resamples=self.resamples, seed=self.seed)
+        intervals = [percentiles(drawn, level=level) for level in levels]
+        return [
+            [
+                Ends(rounded(low), rounded(high), undefined, "bootstrap")
+                for low, high, undefined in zip(
+                    found.low.tolist(), found.high.tolist(), found.undefined.tolist(), strict=True
+                )
+            ]
+            for found in intervals
+        ]
+
+
+def rounded(value: float) -> float:
+    """Drop the digits that depend on the order in which fractions were added up."""
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def seed_of(rng: Rng) -> int:
+    """Give the seed that ``rng`` stands for: itself, or one drawn from a generator."""
+    integers = getattr(rng, "integers", None)
+    seed = int(integers(1 << 63)) if integers else int(cast("int", rng))
+    if seed < 0:
+        msg = f"seed {seed} is negative; 0 or more is needed"
+        raise InputError(msg)
+    return seed
+
+
+def families_by_site(sums: pl.DataFrame, kinds: Sequence[Sequence[str]], axes: Benchmark) -> Sample:
+    """Give a run's families as rows of numbers, site by site.
+
+    ``sums`` has one row per site × family × condition, in any order; ``kinds`` names its columns, one per metric in each
+    kind; the second half of the kinds are denominators.
+    """
+    import numpy as np
+
+    # Metric by metric: families are put in order by their numbers, the first ones first, so that what is drawn for a
+    # metric does not depend on those that come after it.
+    parts = [name for metric in zip(*kinds, strict=True) for name in metric]
+    denominators = [parts.index(name) for kind in kinds[len(kinds) // 2 :] for name in kind]
+    order = {condition: index for index, condition in enumerate(axes.conditions)}
+    rows = []
+    for site in axes.sites:
+        of_site = sums.filter(site=site).with_columns(
+            pl.col("condition").replace_strict(order, return_dtype=pl.Int64),
+            # Any number per family will do: alike ones are merged, and the others put in an order of their own.
+            pl.col("family").cast(pl.Categorical).to_physical().rank("dense") - 1,
+        )
+        families = of_site.get_column("family").n_unique()
+        numbers = np.zeros((families, len(parts), len(order)))
+        family, condition = of_site.select("family", "condition").to_numpy().T
+        numbers[family, :, condition] = of_site.select(parts).to_numpy()
+        # A family without any measured trial says nothing, and must not be drawn as if it did.
+        measured = numbers[:, denominators].any(axis=(1, 2))
+        rows.append(numbers[measured].reshape(int(measured.sum()), len(parts) * len(order)))
+    # Many columns are one number under several names (one trial each: every denominator but SFR's is 1).
+    first, same = distinct_columns(np.concatenate(rows))
+    groups = [merge_alike(of_site[:, first]) for of_site in rows]
+    columns = same.reshape(-1, len(kinds), len(order))
+    return Sample(groups, np.moveaxis(columns, 0, 1))
