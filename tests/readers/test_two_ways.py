@@ -236,8 +236,8 @@ def test_both_ways_give_the_same_rows_and_faults_whatever_a_block_holds() -> Non
         assert grouped[1].equals(one_by_one[1])
 
     check()
-    assert taken.count(True) > 20, "the fast way was hardly taken"
-    assert taken.count(False) > 20, "the fast way was always taken"
+    assert any(taken), "the fast way was never taken"
+    assert not all(taken), "the fast way was always taken"
 
 
 def test_a_block_in_which_all_is_well_takes_the_fast_way(write: Write) -> None:
