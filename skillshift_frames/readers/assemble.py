@@ -44,8 +44,20 @@ def check_paths(
     refuse_unknown_extra(extra)
     sources, notes = resolve_sources(paths, labels=labels, pool=pool)
     parts = [_file_parts(source, extra) for source in sources]
+    asked = {source.label for source in sources} if pool else set(labels or {})
+    notes += [
+        f"{printable(source.path)}: the label {printable(source.label)} is not used: every record names its own run"
+        for source, file in zip(sources, parts, strict=True)
+        if source.label in asked and _names_its_runs(file)
+    ]
     checked = _check_parts(sources, parts, known)
     return checked._replace(notes=notes + checked.notes)
+
+
+def _names_its_runs(file: list[Part]) -> bool:
+    """Tell whether every record of a file has a run of its own, which goes before any label."""
+    runs = [part.frame.get_column("run") for part in file if part.frame.height]
+    return bool(runs) and not any(run.null_count() for run in runs)
 
 
 def refuse_unknown_extra(extra: str) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, cast
+
+from skillshift_frames.readers.sources import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedIOBase
 
-    from skillshift_frames.readers.sources import Source
+    from skillshift_frames.readers.sources import Compression, Source
 
 #: Bytes per block. Larger ones gain little time and cost memory per block.
 BLOCK = 16 << 20
@@ -22,6 +25,7 @@ _PIECE = 64 << 10
 #: A longer line is a fault: records are a few hundred bytes, and a line is held in memory whole.
 LONGEST_LINE = 16 << 20
 
+_MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -35,10 +39,8 @@ class StreamError(Exception):
 
 @contextmanager
 def _open(source: Source) -> Iterator[IO[bytes]]:
-    if source.path == "-":
-        yield sys.stdin.buffer
-        return
-    with open(source.path, "rb") as raw:  # noqa: PTH123 - the path is used as it was given
+    stdin = nullcontext(sys.stdin.buffer) if source.path == STDIN else None
+    with stdin or open(source.path, "rb") as raw:  # noqa: PTH123 - the path is used as it was given
         if source.compression is None:
             yield raw
         elif source.compression == "gz":
@@ -51,6 +53,13 @@ def _open(source: Source) -> Iterator[IO[bytes]]:
 
             with pa.CompressedInputStream(raw, "zstd") as stream:
                 yield stream
+
+
+def _compression_of_stdin() -> Compression | None:
+    """Tell by its first bytes how standard input is compressed: it has no name to tell."""
+    peek = getattr(sys.stdin.buffer, "peek", None)
+    start = peek(4)[:4] if peek else b""
+    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def _chunks(stream: IO[bytes], size: int, *, compressed: bool) -> Iterator[bytes]:
@@ -85,6 +94,8 @@ def read_blocks(source: Source, size: int = BLOCK) -> Iterator[tuple[bytes, int]
     StreamError
         The stream is cut short or damaged, cannot be read, or has a line longer than `LONGEST_LINE`.
     """
+    if source.path == STDIN:
+        source = replace(source, compression=_compression_of_stdin())
     line, pending, opened = 1, b"", False
     try:
         with _open(source) as stream:
