@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypedDict
 
 import typer
 
@@ -37,6 +37,14 @@ if TYPE_CHECKING:
     from skillshift_frames.render.document import Note
 
 Errors: TypeAlias = Literal["exclude", "zero"]
+
+
+class Found(TypedDict):
+    """How intervals were found, as every format names it."""
+
+    level: float
+    seed: int
+    resamples: int
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -80,9 +88,9 @@ def table(
         tasks, axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
         slots = sf.slots(cells, benchmark=axes, null=null)
         notes: tuple[Note, ...] = ()
-        found = None
+        found: Found | None = None
         if ci:
-            found = {"level": level, "seed": seed, "resamples": resamples}
+            found = Found(level=level, seed=seed, resamples=resamples)
             ends = sf.intervals(
                 tasks,
                 level=level,
@@ -93,13 +101,8 @@ def table(
                 errors=errors,
                 null=null,
             )
-            key = ["run", "metric", "slot"]
-            slots = slots.join(
-                ends.select(*key, "low", "high", "method", "reason"), on=key, maintain_order="left"
-            )
-            notes = tuple(
-                intervals.interval_notes(ends, key, level=level, seed=seed, resamples=resamples)
-            )
+            slots = machine.slots_with_ends(slots, ends)
+            notes = tuple(intervals.interval_notes(ends, **found))
         if chosen == "json":
             return machine.table_json(
                 slots, cells, axes, errors=errors, null=null, uncertainty=found
@@ -137,9 +140,9 @@ def cells(
     def make(chosen: Format, *, color: bool) -> str:
         tasks, axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
         notes: tuple[Note, ...] = ()
-        found = None
+        found: Found | None = None
         if ci:
-            found = {"level": level, "seed": seed, "resamples": resamples}
+            found = Found(level=level, seed=seed, resamples=resamples)
             ends = sf.cell_intervals(
                 tasks,
                 level=level,
@@ -150,10 +153,7 @@ def cells(
                 errors=errors,
             )
             cells = machine.cells_with_ends(cells, ends)
-            key = ["run", "site", "condition", "metric"]
-            notes = tuple(
-                intervals.interval_notes(ends, key, level=level, seed=seed, resamples=resamples)
-            )
+            notes = tuple(intervals.interval_notes(ends, **found))
         if chosen == "json":
             return machine.cells_json(cells, axes, errors=errors, uncertainty=found)
         document = tables.cells_document(

@@ -34,16 +34,16 @@ _NAMED = 4
 
 
 def interval_notes(
-    intervals: pl.DataFrame, key: list[str], *, level: float, seed: int, resamples: int
+    intervals: pl.DataFrame, *, level: float, seed: int, resamples: int
 ) -> Iterator[Note]:
     """Say how the intervals of a table were found, and where there is none although the number is there.
 
-    ``intervals`` is a frame of `skillshift_frames.intervals` or `skillshift_frames.cell_intervals`; ``key`` are the
-    columns that name a number.
+    ``intervals`` is a frame of `skillshift_frames.intervals` or `skillshift_frames.cell_intervals`.
     """
     used = set(intervals.filter(pl.col("low").is_not_null()).get_column("method"))
     said = say_methods(used, seed=seed, resamples=resamples)
     yield Note(f"{100 * level:g} % interval: {said}", "[ ]")
+    key = intervals.columns[: intervals.columns.index("estimate")]  # what names a number
     lacking = intervals.filter(pl.col("low").is_null() & pl.col("estimate").is_not_null())
     for (reason,), rows in lacking.group_by("reason", maintain_order=True):
         named = [" ".join(row) for row in rows.select(key).head(_NAMED).iter_rows()]

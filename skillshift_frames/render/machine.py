@@ -28,7 +28,7 @@ def table_json(
     *,
     errors: Errors,
     null: Null,
-    uncertainty: Mapping[str, float] | None = None,
+    uncertainty: Mapping[str, object] | None = None,
 ) -> str:
     """Give the table, its denominators and marks, the coverage and the identity as one JSON object.
 
@@ -67,7 +67,7 @@ def cells_json(
     benchmark: Benchmark,
     *,
     errors: Errors,
-    uncertainty: Mapping[str, float] | None = None,
+    uncertainty: Mapping[str, object] | None = None,
 ) -> str:
     """Give the cells, one object each, as one JSON object."""
     return to_json(
@@ -75,6 +75,13 @@ def cells_json(
         | dict(uncertainty or {})
         | {"coverage": coverage_by_run(cells), "rows": cells.to_dicts()}
     )
+
+
+def slots_with_ends(slots: pl.DataFrame, intervals: pl.DataFrame) -> pl.DataFrame:
+    """Give the slots with ``low``, ``high``, ``method`` and ``reason`` after them."""
+    key = ["run", "metric", "slot"]
+    ends = intervals.select(*key, "low", "high", "method", "reason")
+    return slots.join(ends, on=key, how="left", maintain_order="left")
 
 
 def table_with_ends(slots: pl.DataFrame, benchmark: Benchmark) -> pl.DataFrame:

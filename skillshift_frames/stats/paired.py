@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 #: Up to here the binomial sum is exact integer arithmetic; above, SciPy's tail function.
 _EXACT_UP_TO = 2_000
 
@@ -47,48 +45,3 @@ def smallest_p(discordant: int) -> float:
     (0.0625, 0.03125)
     """
     return sign_test(discordant, 0)
-
-
-def pass_at_k(successes: int, trials: int, k: int) -> float | None:
-    """Estimate the chance that at least one of k trials succeeds, without bias.
-
-    Returns
-    -------
-    float or None
-        1 − C(n−c, k) / C(n, k), between 0 and 1; None for fewer than k trials.
-
-    References
-    ----------
-    Chen, M. et al. (2021), Evaluating large language models trained on code, arXiv 2107.03374, equation 1.
-
-    Examples
-    --------
-    >>> pass_at_k(1, 4, 2), pass_at_k(3, 3, 2), pass_at_k(1, 1, 2)
-    (0.5, 1.0, None)
-    """
-    if trials < k:
-        return None
-    chosen = math.comb(trials, k)
-    return (chosen - math.comb(trials - successes, k)) / chosen
-
-
-def pass_hat_k(successes: int, trials: int, k: int) -> float | None:
-    """Estimate the chance that all of k trials succeed (pass^k), without bias.
-
-    Returns
-    -------
-    float or None
-        C(c, k) / C(n, k), between 0 and 1; None for fewer than k trials.
-
-    References
-    ----------
-    Yao, S. et al. (2024), τ-bench: a benchmark for tool-agent-user interaction, arXiv 2406.12045, section 2.
-
-    Examples
-    --------
-    >>> pass_hat_k(3, 4, 2), pass_hat_k(3, 3, 2), pass_hat_k(1, 1, 2)
-    (0.5, 1.0, None)
-    """
-    if trials < k:
-        return None
-    return math.comb(successes, k) / math.comb(trials, k)

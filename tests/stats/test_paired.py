@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import binomtest  # noqa: TID253
 from statsmodels.stats.contingency_tables import mcnemar  # type: ignore[import-untyped]
 
-from skillshift_frames.stats.paired import pass_at_k, pass_hat_k, sign_test, smallest_p
+from skillshift_frames.stats.paired import sign_test, smallest_p
 
 counts = st.integers(0, 60)
 
@@ -52,27 +50,3 @@ def test_fewer_than_six_can_never_be_significant() -> None:
         assert min(outcomes) == smallest_p(discordant) > 0.05
     assert smallest_p(6) == pytest.approx(binomtest(6, 6).pvalue)
     assert smallest_p(6) < 0.05
-
-
-@pytest.mark.parametrize("trials", range(1, 8))
-def test_pass_at_k_counts_the_choices_of_k_trials(trials: int) -> None:
-    for successes in range(trials + 1):
-        outcomes = [True] * successes + [False] * (trials - successes)
-        for k in range(1, trials + 1):
-            chosen = list(combinations(outcomes, k))
-            any_of, all_of = (sum(map(f, chosen)) / len(chosen) for f in (any, all))
-            assert pass_at_k(successes, trials, k) == pytest.approx(any_of, abs=1e-15)
-            assert pass_hat_k(successes, trials, k) == pytest.approx(all_of, abs=1e-15)
-
-
-@given(trials=st.integers(1, 2_000), share=st.floats(0, 1), k=st.integers(1, 40))
-def test_pass_is_a_probability_or_nothing(trials: int, share: float, k: int) -> None:
-    successes = round(share * trials)
-    found = (pass_hat_k(successes, trials, k), pass_at_k(successes, trials, k))
-    if k > trials:
-        assert found == (None, None)
-    else:
-        all_of, any_of = found
-        assert all_of is not None
-        assert any_of is not None
-        assert 0 <= all_of <= any_of <= 1
