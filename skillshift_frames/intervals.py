@@ -31,7 +31,7 @@ from skillshift_frames.stats.intervals import all_alike, exact_binomial, wilson
 from skillshift_frames.stats.macro import cell_ratios, macro_means
 from skillshift_frames.stats.resampling import total
 from skillshift_frames.table import slots
-from skillshift_frames.tally import family_sums
+from skillshift_frames.tally import contributions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -226,7 +226,7 @@ def cell_intervals(
 def _samples(tasks: pl.DataFrame, axes: Benchmark, errors: Errors) -> Iterator[tuple[str, Sample]]:
     """Give each run's families as numbers, runs by label."""
     kinds = [[f"{metric}_{part}" for metric in METRICS] for part in ("top", "bottom")]
-    of_runs = family_sums(tasks, errors=errors).partition_by("run", as_dict=True)
+    of_runs = contributions(tasks, errors=errors).partition_by("run", as_dict=True)
     for (run,), sums in sorted(of_runs.items()):
         yield str(run), families_by_site(sums, kinds, axes)
 

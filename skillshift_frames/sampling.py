@@ -181,8 +181,8 @@ def seed_of(rng: Rng) -> int:
 def families_by_site(sums: pl.DataFrame, kinds: Sequence[Sequence[str]], axes: Benchmark) -> Sample:
     """Give a run's families as rows of numbers, site by site.
 
-    ``sums`` has one row per site × family × condition, in any order; ``kinds`` names its columns, one per metric in each
-    kind; the second half of the kinds are denominators.
+    ``sums`` has rows of site, family and condition, in any order; those that share all three are added up. ``kinds`` names
+    its other columns, one per metric in each kind; the second half of the kinds are denominators.
     """
     import numpy as np
 
@@ -199,9 +199,15 @@ def families_by_site(sums: pl.DataFrame, kinds: Sequence[Sequence[str]], axes: B
             pl.col("family").cast(pl.Categorical).to_physical().rank("dense") - 1,
         )
         families = of_site.get_column("family").n_unique()
-        numbers = np.zeros((families, len(parts), len(order)))
-        family, condition = of_site.select("family", "condition").to_numpy().T
-        numbers[family, :, condition] = of_site.select(parts).to_numpy()
+        family, condition = of_site.select("family", "condition").to_numpy().T.astype(np.int64)
+        cell, values = family * len(order) + condition, of_site.select(parts).to_numpy()
+        summed = np.zeros((families * len(order), len(parts)))
+        if np.bincount(cell).max(initial=0) <= 1:
+            summed[cell] = values
+        else:  # several tasks of one family; sorted, because a sum of fractions depends on the order of its terms
+            by_value = np.lexsort(values.T)
+            np.add.at(summed, cell[by_value], values[by_value])
+        numbers = summed.reshape(families, len(order), len(parts)).transpose(0, 2, 1)
         # A family without any measured trial says nothing, and must not be drawn as if it did.
         measured = numbers[:, denominators].any(axis=(1, 2))
         rows.append(numbers[measured].reshape(int(measured.sum()), len(parts) * len(order)))

@@ -104,10 +104,13 @@ _RATIOS = {
 }
 
 
-def family_sums(tasks: pl.DataFrame | pl.LazyFrame, *, errors: Errors = "exclude") -> pl.DataFrame:
-    """Add up what each family contributes to the metrics of each cell.
+def contributions(
+    tasks: pl.DataFrame | pl.LazyFrame, *, errors: Errors = "exclude"
+) -> pl.DataFrame:
+    """Give what each task contributes to the metrics of its cell, with the family that it belongs to.
 
-    One row is one run × site × family × condition that the run has a record of.
+    One row is one run × site × family × condition × uid that the run has a record of: one per family and cell, unless a
+    cell has both site versions of a task.
 
     Returns
     -------
@@ -125,7 +128,9 @@ def family_sums(tasks: pl.DataFrame | pl.LazyFrame, *, errors: Errors = "exclude
     ...     "error": None,
     ...     "uid": "skillshift.gitlab.v1.9",
     ... }
-    >>> sums = family_sums(pl.DataFrame([row | {"trial": 1}, row | {"trial": 2, "success": False}]))
+    >>> sums = contributions(
+    ...     pl.DataFrame([row | {"trial": 1}, row | {"trial": 2, "success": False}])
+    ... )
     >>> sums.select("family", "SR_top", "SR_bottom", "SFR_top", "SFR_bottom").row(0)
     ('gitlab.9', 0.5, 1.0, 2.0, 4.0)
     """
@@ -149,7 +154,5 @@ def family_sums(tasks: pl.DataFrame | pl.LazyFrame, *, errors: Errors = "exclude
         used("skill_failures").cast(pl.Float64).alias("SFR_top"),
         used("skill_calls").cast(pl.Float64).alias("SFR_bottom"),
     ]
-    key = ("run", "site", "family", "condition")
     contributed = _per_task(tasks.lazy()).select("run", "site", family(), "condition", *per_task)
-    sums = contributed.group_by(key).agg(pl.all().exclude(key).sum())
-    return sums.collect(engine="streaming")
+    return contributed.collect(engine="streaming")
