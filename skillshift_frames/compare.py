@@ -344,7 +344,7 @@ def _bounds(
     high = ends[treatment]["high"] - ends[base]["low"]
     # Pairs leave out trials that only one side has, which the runs' own numbers do not: both are in sight.
     known = [] if lift is None else [lift]
-    return LiftBounds(low=min(low, *known, low), high=max(high, *known, high))
+    return LiftBounds(low=min([low, *known]), high=max([high, *known]))
 
 
 def _use(both: pl.DataFrame) -> Use:

@@ -62,7 +62,7 @@ def compare(
         typer.Option(
             "--metric",
             metavar="NAME",
-            help="SR, AS, ASC, SFR or a column; the first decides. Default: all four.",
+            help="SR, AS, ASC, SFR or a column, of which more counts as better; the first decides. Default: all four.",
         ),
     ] = None,
     composite: Annotated[
