@@ -4,16 +4,122 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from skillshift_frames.benchmark import SKILLSHIFT
+from skillshift_frames.benchmark import SKILLSHIFT, known_benchmark
+from skillshift_frames.errors import InputError
+from skillshift_frames.readers.entry_files import read_entry_files
+from skillshift_frames.schema import METRICS
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from skillshift_frames.benchmark import Benchmark, BenchmarkLike
+    from skillshift_frames.readers.sources import Paths
+
+#: So many findings are spelled out where an entry cannot be read; the rest are counted.
+_FINDINGS_SHOWN = 5
+
+
+def entries_schema(benchmark: Benchmark) -> pl.Schema:
+    """Give the schema of `skillshift_frames.read_entries`: one row per entry × metric, one column per slot."""
+    said = {
+        "entry": pl.String,
+        "date": pl.Date,
+        "method": pl.String,
+        "model": pl.String,
+        "label": pl.String,
+        "skill_calls": pl.Int64,
+        "metric": pl.String,
+    }
+    return pl.Schema(said | dict.fromkeys(benchmark.slots, pl.Float64))
+
+
+#: One row is one entry × metric of SkillShift; other benchmarks have other slots (`entries_schema`).
+ENTRIES = entries_schema(SKILLSHIFT)
 
 #: One row is one entry × metric of the public leaderboard.
 PUBLISHED = pl.Schema(
     {"date": pl.Date, "method": pl.String, "model": pl.String, "metric": pl.String}
     | dict.fromkeys(SKILLSHIFT.slots, pl.Float64)
 )
+
+
+def read_entries(paths: Paths, *, benchmark: BenchmarkLike = "skillshift") -> pl.DataFrame:
+    """Read published entries: what `skillshift_frames.leaderboard` and `skillshift_frames.shift` take.
+
+    One row is one entry × metric.
+
+    Parameters
+    ----------
+    paths
+        Entry files (``.json``), folders of them (receipts are left out), tables of rows (``.csv``, as `published` gives
+        them), globs, or ``-`` for standard input.
+    benchmark
+        Whose slots the entries have.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns and dtypes as `ENTRIES`, by entry, then SR, AS, ASC, SFR: ``entry`` (the file, or method / model where a
+        file holds several), ``date``, ``method``, ``model``, ``label`` (where the numbers are from), ``skill_calls`` (all
+        of the run, null where not stated), ``metric``, and the slots as printed (SR and SFR in percent, AS in steps, ASC in
+        calls per task), null where null was printed or nothing was.
+
+    Raises
+    ------
+    InputError
+        A path that names nothing, or a file that is no entry; `skillshift_frames.check_entry` lists everything that is
+        wrong with it.
+    BenchmarkError
+        The benchmark cannot be read.
+
+    Examples
+    --------
+    >>> read_entries("data/published.csv").filter(metric="SR").select(
+    ...     "entry", "src", "overall"
+    ... ).row(0)
+    ('AWM / mixed', 50.07, 35.29)
+    """
+    axes = slots_known(benchmark)
+    read = read_entry_files(paths, axes)
+    wrong = [f"{f.entry}: {f.message}" for f in read.findings if f.severity == "error"]
+    if wrong:
+        rest = len(wrong) - _FINDINGS_SHOWN
+        more = [f"… and {rest} more; entry check lists them"] if rest > 0 else []
+        raise InputError("\n".join([*wrong[:_FINDINGS_SHOWN], *more]))
+    rows = [
+        (
+            *(entry.name, entry.date, entry.method, entry.model, entry.label, entry.skill_calls),
+            metric,
+            *(_float(entry.printed.get((metric, slot))) for slot in axes.slots),
+        )
+        for entry in read.entries
+        for metric in METRICS
+        if any(printed == metric for printed, _ in entry.printed)
+    ]
+    return pl.DataFrame(rows, schema=entries_schema(axes), orient="row")
+
+
+def _float(number: Decimal | None) -> float | None:
+    return None if number is None else float(number)
+
+
+def slots_known(benchmark: BenchmarkLike) -> Benchmark:
+    """Resolve a benchmark that must be known before an entry is read.
+
+    Raises
+    ------
+    InputError
+        It was to be inferred: an entry does not say how many tasks a site has, nor in which order its slots come.
+    """
+    axes = known_benchmark(benchmark)
+    if axes is None:
+        msg = "the benchmark of an entry cannot be inferred; give skillshift or the path of a TOML file"
+        raise InputError(msg)
+    return axes
 
 
 def published() -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -9,7 +10,37 @@ from typing import TYPE_CHECKING, NoReturn
 from skillshift_frames.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from skillshift_frames.readers.sources import Paths
+
+
+def each_file(paths: Paths, wanted: Callable[[str], bool], what: str) -> list[Path]:
+    """Give the files that paths name (files, globs, folders with every wanted file below), each once, in that order.
+
+    Raises
+    ------
+    InputError
+        A path that names nothing; ``what`` says what was looked for.
+    """
+    named = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files = [file for name in named for file in _expand(Path(name), wanted, what)]
+    first_names = {path.resolve(): path for path in reversed(files)}
+    return list(reversed(first_names.values()))
+
+
+def _expand(path: Path, wanted: Callable[[str], bool], what: str) -> Iterator[Path]:
+    if path.is_dir():
+        found = [Path(file) for file in files_below(path, wanted)]
+    elif path.exists():
+        found = [path]
+    else:
+        # The pattern may be absolute, which Path.glob does not take.
+        found = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207
+    if not found:
+        msg = f"{path}: no {what}"
+        raise InputError(msg)
+    yield from found
 
 
 def files_below(folder: str | os.PathLike[str], wanted: Callable[[str], bool]) -> list[str]:

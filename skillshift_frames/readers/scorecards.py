@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import glob
-import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import msgspec
 
 from skillshift_frames.errors import InputError
-from skillshift_frames.readers.folders import files_below
+from skillshift_frames.readers.folders import each_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+    from pathlib import Path
 
     from skillshift_frames.readers.sources import Paths
 
@@ -77,25 +75,8 @@ def read_scorecards(paths: Paths) -> list[tuple[str, Scorecard]]:
         A path that names nothing; a file that is no scorecard of version 1, 2 or 3, or contradicts itself, with the file
         and the field.
     """
-    named = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files = {path.resolve(): path for path in reversed(list(_files(named)))}
-    return [(str(path), _read(path)) for path in reversed(files.values())]
-
-
-def _files(named: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
-    for name in named:
-        path = Path(name)
-        if path.is_dir():
-            found = [Path(file) for file in files_below(path, _is_card)]
-        elif path.exists():
-            found = [path]
-        else:
-            # The pattern may be absolute, which Path.glob does not take.
-            found = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207
-        if not found:
-            msg = f"{path}: no scorecard there (a .json file, or a folder of them)"
-            raise InputError(msg)
-        yield from found
+    files = each_file(paths, _is_card, "scorecard there (a .json file, or a folder of them)")
+    return [(str(path), _read(path)) for path in files]
 
 
 def _is_card(name: str) -> bool:

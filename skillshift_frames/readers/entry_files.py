@@ -1,0 +1,100 @@
+"""Paths → published entries: entry files, folders of them, tables of rows, standard input."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from skillshift_frames.errors import InputError
+from skillshift_frames.findings import Finding
+from skillshift_frames.readers.entries import Read
+from skillshift_frames.readers.entry_json import parse_entry
+from skillshift_frames.readers.entry_rows import parse_rows
+from skillshift_frames.readers.folders import each_file
+from skillshift_frames.readers.wording import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from skillshift_frames.benchmark import Benchmark
+    from skillshift_frames.readers.sources import Paths
+
+#: Where a receipt lies: beside its entry, under the entry's name with this in place of ``.json``.
+RECEIPT_SUFFIX = ".receipt.json"
+
+#: An entry has a few kilobytes; what is larger is something else, and is not read.
+LARGEST_FILE = 4 << 20
+
+STDIN = "-"
+
+
+def read_entry_files(paths: Paths, benchmark: Benchmark) -> Read:
+    """Read entries from files, globs, folders (every ``.json`` below but receipts) or standard input (``-``).
+
+    A ``.csv`` file is a table with one row per entry and metric, in the shape of `skillshift_frames.published`; anything
+    else is the JSON of one entry.
+
+    Raises
+    ------
+    InputError
+        A path that names nothing, or a file that cannot be opened.
+    """
+    found = Read([], [])
+    for name, data in _contents(paths):
+        text, finding = _text(name, data)
+        if finding is not None:
+            found.findings.append(finding)
+            continue
+        parse = parse_rows if name.lower().endswith(".csv") else parse_entry
+        read = parse(text, name, benchmark)
+        found.entries.extend(read.entries)
+        found.findings.extend(read.findings)
+    return found
+
+
+def _contents(paths: Paths) -> Iterator[tuple[str, bytes]]:
+    """Give every file's name as shown, and its bytes, no more than one beyond `LARGEST_FILE`."""
+    named = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if STDIN in named:
+        yield "stdin", sys.stdin.buffer.read(LARGEST_FILE + 1)
+        named.remove(STDIN)
+    if not named:
+        return
+    for path in each_file(
+        named, is_entry, "entry there (a .json file, a folder of them, or a .csv)"
+    ):
+        yield printable(str(path)), read_bytes(path)
+
+
+def is_entry(name: str) -> bool:
+    """Tell by its name whether a file in a folder is an entry."""
+    return name.endswith(".json") and not name.endswith(RECEIPT_SUFFIX)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Give a file's bytes, no more than one beyond `LARGEST_FILE`.
+
+    Raises
+    ------
+    InputError
+        It cannot be opened.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror}"
+        raise InputError(msg) from error
+
+
+def _text(name: str, data: bytes) -> tuple[str, Finding | None]:
+    if len(data) > LARGEST_FILE:
+        what = f"is larger than {LARGEST_FILE >> 20} MiB, and an entry has a few kilobytes"
+        return "", Finding(name, "schema", what, "name the entry, not the records behind it")
+    try:
+        return data.decode("utf-8-sig"), None
+    except UnicodeDecodeError as error:
+        what = f"byte {error.object[error.start]:#04x} at offset {error.start} is not UTF-8"
+        return "", Finding(name, "schema", what, "save the file as UTF-8")
