@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skillshift_frames.errors import InputError
@@ -31,7 +32,7 @@ STDIN = "-"
 
 
 def read_entry_files(paths: Paths, benchmark: Benchmark) -> Read:
-    """Read entries from files, globs, folders (every ``.json`` below but receipts) or standard input (``-``).
+    """Read entries from files, globs, folders (every ``.json`` below) or standard input (``-``); receipts are left out.
 
     A ``.csv`` file is a table with one row per entry and metric, in the shape of `skillshift_frames.published`; anything
     else is the JSON of one entry.
@@ -39,33 +40,40 @@ def read_entry_files(paths: Paths, benchmark: Benchmark) -> Read:
     Raises
     ------
     InputError
-        A path that names nothing, or a file that cannot be opened.
+        A path that names nothing, a file that cannot be opened, or receipts and nothing else.
     """
     found = Read([], [])
-    for name, data in _contents(paths):
-        text, finding = _text(name, data)
-        if finding is not None:
-            found.findings.append(finding)
+    for path, data in _contents(paths):
+        name = printable(path) if path else "stdin"
+        try:
+            text = decode(data)
+        except NotTextError as error:
+            found.findings.append(Finding(name, "schema", error.message, error.hint))
             continue
         parse = parse_rows if name.lower().endswith(".csv") else parse_entry
         read = parse(text, name, benchmark)
-        found.entries.extend(read.entries)
+        # The name is for people; what lies beside the file is found by its path.
+        found.entries.extend(replace(entry, path=path) for entry in read.entries)
         found.findings.extend(read.findings)
     return found
 
 
 def _contents(paths: Paths) -> Iterator[tuple[str, bytes]]:
-    """Give every file's name as shown, and its bytes, no more than one beyond `LARGEST_FILE`."""
+    """Give every file's path (empty: standard input) and its bytes, no more than one beyond `LARGEST_FILE`."""
     named = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if STDIN in named:
-        yield "stdin", sys.stdin.buffer.read(LARGEST_FILE + 1)
-        named.remove(STDIN)
+        yield "", sys.stdin.buffer.read(LARGEST_FILE + 1)
+    named = [path for path in named if path != STDIN]
     if not named:
         return
-    for path in each_file(
-        named, is_entry, "entry there (a .json file, a folder of them, or a .csv)"
-    ):
-        yield printable(str(path)), read_bytes(path)
+    files = each_file(named, is_entry, "entry there (a .json file, a folder of them, or a .csv)")
+    # A shell's *.json names the receipts, too.
+    entries = [path for path in files if not path.name.endswith(RECEIPT_SUFFIX)]
+    if not entries:
+        msg = f"{files[0]}: is a receipt; name its entry"
+        raise InputError(msg)
+    for path in entries:
+        yield str(path), read_bytes(path)
 
 
 def is_entry(name: str) -> bool:
@@ -89,12 +97,32 @@ def read_bytes(path: Path) -> bytes:
         raise InputError(msg) from error
 
 
-def _text(name: str, data: bytes) -> tuple[str, Finding | None]:
+class NotTextError(ValueError):
+    """Bytes that are no text of a reasonable size."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+def decode(data: bytes) -> str:
+    r"""Give the text of a file that `read_bytes` read.
+
+    Raises
+    ------
+    NotTextError
+        It is too large, or not UTF-8.
+
+    Examples
+    --------
+    >>> decode(b"\xef\xbb\xbf{}")
+    '{}'
+    """
     if len(data) > LARGEST_FILE:
         what = f"is larger than {LARGEST_FILE >> 20} MiB, and an entry has a few kilobytes"
-        return "", Finding(name, "schema", what, "name the entry, not the records behind it")
+        raise NotTextError(what, "name the entry, not the records behind it")
     try:
-        return data.decode("utf-8-sig"), None
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"byte {error.object[error.start]:#04x} at offset {error.start} is not UTF-8"
-        return "", Finding(name, "schema", what, "save the file as UTF-8")
+        raise NotTextError(what, "save the file as UTF-8") from error

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
+from collections import Counter
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -12,11 +14,15 @@ from typing import TYPE_CHECKING
 from skillshift_frames.errors import InputError
 from skillshift_frames.findings import Finding
 from skillshift_frames.readers.entries import Entry, Read
-from skillshift_frames.readers.wording import as_written, nearest, printable
+from skillshift_frames.readers.entry_json import printed_number
+from skillshift_frames.readers.json_shape import is_date
+from skillshift_frames.readers.wording import Number, as_written, nearest, printable
 from skillshift_frames.schema import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import polars as pl
 
     from skillshift_frames.benchmark import Benchmark
 
@@ -26,7 +32,7 @@ _SAID = ("date", "method", "model")
 #: What stands for null in a table that a person typed.
 _NULLS = {"", "-", "--", "–", "—", "null"}
 
-_NUMBER = re.compile(r"[+-]?(\d{1,12}(\.\d{0,12})?|\.\d{1,12})")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,12}(\.[0-9]{0,12})?|\.[0-9]{1,12})")
 
 
 def parse_rows(text: str, name: str, benchmark: Benchmark) -> Read:
@@ -41,6 +47,8 @@ def parse_rows(text: str, name: str, benchmark: Benchmark) -> Read:
     header = [title.strip() for title in lines[0][1]] if lines else []
     known = ("metric", *_SAID, *benchmark.slots)
     findings = list(_wrong_header(header, known, name, benchmark))
+    if not findings and len(lines) == 1:
+        findings.append(Finding(name, "schema", "the table has a header and no rows"))
     if findings:
         return Read([], findings)
     found: dict[tuple[str, ...], dict[tuple[str, str], Decimal | None]] = {}
@@ -100,11 +108,8 @@ def _wrong_row(said: dict[str, str], before: dict[tuple[str, str], Decimal | Non
         return f"{as_written(metric)} is no metric; {', '.join(METRICS)} are"
     if any(metric == other for other, _ in before):
         return f"a second row of {metric} for the same date, method and model"
-    if said.get("date"):
-        try:
-            date.fromisoformat(said["date"])
-        except ValueError:
-            return f"{as_written(said['date'])} is no date; one like 2026-08-23 is needed"
+    if said.get("date") and not is_date(said["date"]):
+        return f"{as_written(said['date'])} is no date; one like 2026-08-23 is needed"
     return None
 
 
@@ -113,13 +118,13 @@ def _entries(
     name: str,
     benchmark: Benchmark,
 ) -> Iterable[Entry]:
-    named = [" / ".join(printable(part) for part in key[1:] if part) for key in found]
+    named = Counter(" / ".join(printable(part) for part in key[1:] if part) for key in found)
     for (day, method, model), numbers in found.items():
         own = " / ".join(printable(part) for part in (method, model) if part)
-        if named.count(own) > 1:
+        if named[own] > 1:
             own = f"{own} ({day})" if own else day
         yield Entry(
-            name=own if len(found) > 1 else name,
+            name=(own if len(found) > 1 else name) or name,
             method=printable(method),
             model=printable(model),
             printed=numbers,
@@ -127,6 +132,58 @@ def _entries(
             path=name,
             date=date.fromisoformat(day) if day else None,
         )
+
+
+def parse_frame(frame: pl.DataFrame, benchmark: Benchmark) -> list[Entry]:
+    """Give the entries of a frame in the shape of a table of rows, such as `skillshift_frames.published`.
+
+    Floats have lost the zeros behind them, so every number has two decimals at least.
+
+    Raises
+    ------
+    InputError
+        The frame has no column ``metric``, none of the slots, a metric that is none, or one twice for the same entry.
+    """
+    said = [name for name in ("entry", *_SAID) if name in frame.columns]
+    slots = [slot for slot in benchmark.slots if slot in frame.columns]
+    if "metric" not in frame.columns or not slots:
+        msg = f"a frame of entries needs a column metric and some of the slots {', '.join(benchmark.slots)}"
+        raise InputError(msg)
+    found: dict[tuple[object, ...], dict[tuple[str, str], Decimal | None]] = {}
+    for row in frame.iter_rows(named=True):
+        numbers = found.setdefault(tuple(row[name] for name in said), {})
+        metric = row["metric"]
+        if metric not in METRICS or any(metric == other for other, _ in numbers):
+            msg = f"{as_written(metric)} is no metric, or is there twice for the same entry"
+            raise InputError(msg)
+        for slot in slots:
+            numbers[metric, slot] = _decimal(row[slot])
+    entries = []
+    for key, numbers in found.items():
+        of = dict(zip(said, key, strict=True))
+        method, model = (str(of.get(name) or "") for name in ("method", "model"))
+        name = str(of.get("entry") or " / ".join(filter(None, (method, model))) or "frame")
+        day = of.get("date")
+        entries.append(
+            Entry(
+                name,
+                method,
+                model,
+                numbers,
+                benchmark.sites,
+                date=day if isinstance(day, date) else None,
+            )
+        )
+    return entries
+
+
+def _decimal(value: float | None) -> Decimal | None:
+    if value is None:
+        return None
+    if not math.isfinite(value):
+        msg = f"a frame of entries holds {value}; what is not known is null"
+        raise InputError(msg)
+    return printed_number(Number(repr(float(value))))
 
 
 def parse_typed(rows: Iterable[str], benchmark: Benchmark) -> Entry:
@@ -148,7 +205,9 @@ def parse_typed(rows: Iterable[str], benchmark: Benchmark) -> Entry:
         if any(metric == other for other, _ in numbers):
             msg = f"two rows of {metric}; give each metric one"
             raise InputError(msg)
-        for part in filter(None, (part.strip() for part in re.split(r"[,;]", slots))):
+        for part in filter(
+            None, (part.strip() for part in re.split("[,;]", slots.replace(" %", "%")))
+        ):
             title, _, number = part.replace("=", " ").replace(":", " ").strip().rpartition(" ")
             slot = names.get(title.strip().lower())
             if slot is None:

@@ -45,3 +45,23 @@ def smallest_p(discordant: int) -> float:
     (0.0625, 0.03125)
     """
     return sign_test(discordant, 0)
+
+
+def extreme_pairings(first: int, second: int, n: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Give the wins and losses of the second over the first, if as few of n pairs differ as can be, and if as many do.
+
+    Only the totals of successes are known; how they fall on the pairs is not. The difference is the same in both.
+
+    Examples
+    --------
+    >>> extreme_pairings(3, 5, 10)
+    ((2, 0), (5, 3))
+    >>> extreme_pairings(9, 8, 10)
+    ((0, 1), (1, 2))
+    """
+    difference = second - first
+    fewest = (max(difference, 0), max(-difference, 0))
+    most = min(
+        second, n - first
+    )  # all of the second's successes where the first fails, if there is room
+    return fewest, (most, most - difference)
