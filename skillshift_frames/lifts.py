@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from skillshift_frames.pairs import BASE, TREATMENT, per_task
-from skillshift_frames.sampling import FEWEST_FAMILIES, SPREAD, families_by_site, rounded
+from skillshift_frames.sampling import SPREAD, families_by_site, judge_difference, rounded
 from skillshift_frames.schema import LOWER_IS_BETTER, METRICS, NO_DIRECTION
 from skillshift_frames.stats.macro import macro_means
 from skillshift_frames.stats.resampling import total
@@ -196,15 +196,7 @@ def _judge(
     """Give the interval or the reason why there is none; never a point."""
     if not tasks:
         return None, None, "no pairs"
-    if math.isnan(lift):
-        return None, None, "undefined on a side"
-    if families < FEWEST_FAMILIES:
-        return None, None, "a single family tells nothing about the next"
-    if math.isnan(ends.low):
-        return None, None, f"undefined in {100 * ends.undefined:.1f} % of the resamples"
-    if ends.high - ends.low <= SPREAD * max(1.0, abs(ends.high)):
-        return None, None, f"no spread: all {families} families agree"
-    return ends.low, ends.high, None
+    return judge_difference(None if math.isnan(lift) else lift, families, ends)
 
 
 def _wins(tasks: pl.DataFrame, metric: str) -> tuple[int | None, int | None, int | None, int]:

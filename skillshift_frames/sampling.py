@@ -216,3 +216,43 @@ def families_by_site(sums: pl.DataFrame, kinds: Sequence[Sequence[str]], axes: B
     groups = [merge_alike(of_site[:, first]) for of_site in rows]
     columns = same.reshape(-1, len(kinds), len(order))
     return Sample(groups, np.moveaxis(columns, 0, 1))
+
+
+def families_behind(
+    sample: Sample,
+    metrics: Sequence[int],
+    *,
+    sites: Sequence[int] | None = None,
+    conditions: Sequence[int] | None = None,
+) -> int:
+    """Count the families that have any of the metrics in any of the cells: by number, by default in all of them."""
+    bottom = sample.columns[1][list(metrics)]
+    columns = (bottom if conditions is None else bottom[:, list(conditions)]).ravel()
+    groups = sample.groups if sites is None else [sample.groups[site] for site in sites]
+    return sum(int(g.times @ (g.rows[:, columns] > 0).any(axis=1)) for g in groups)
+
+
+def difference(before: float | None, after: float | None) -> float | None:
+    """Give before − after without the digits that subtracting floats makes up, None where a side is undefined.
+
+    Examples
+    --------
+    >>> difference(50.07, 16.90), difference(50.07, None)
+    (33.17, None)
+    """
+    return None if before is None or after is None else rounded(before - after)
+
+
+def judge_difference(
+    value: float | None, families: int, ends: Ends
+) -> tuple[float | None, float | None, str | None]:
+    """Give the interval of a difference, or the reason why there is none; never a point."""
+    if value is None:
+        return None, None, "undefined on a side"
+    if families < FEWEST_FAMILIES:
+        return None, None, "a single family tells nothing about the next"
+    if math.isnan(ends.low):
+        return None, None, f"undefined in {100 * ends.undefined:.1f} % of the resamples"
+    if ends.high - ends.low <= SPREAD * max(1.0, abs(ends.high)):
+        return None, None, f"no spread: all {families} families agree"
+    return ends.low, ends.high, None

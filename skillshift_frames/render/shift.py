@@ -1,0 +1,182 @@
+"""What a shift says: how a metric falls from the source condition to each other one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from skillshift_frames.render.document import Cell, Column, Document, Note, Row
+from skillshift_frames.render.intervals import ends, say_methods
+from skillshift_frames.render.leaderboard import entry_names
+from skillshift_frames.render.machine import SCHEMA_VERSION, coverage_by_run, to_json
+from skillshift_frames.render.numbers import format_number
+from skillshift_frames.render.tables import ERRORS, UNDEFINED, coverage_notes
+from skillshift_frames.schema import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from skillshift_frames.benchmark import Benchmark
+    from skillshift_frames.metrics import Errors
+
+_NAMED = 4
+
+
+def shift_document(
+    falls: pl.DataFrame,
+    benchmark: Benchmark,
+    *,
+    metric: str,
+    source: str,
+    without: Sequence[str] = (),
+    uncertainty: Sequence[Note] = (),
+) -> Document:
+    """Describe how a metric falls, one row per entry or run and condition.
+
+    ``falls`` is a frame of `skillshift_frames.shift` or `skillshift_frames.shift_intervals`; ``without`` names the entries
+    that do not have the metric; ``uncertainty`` says how intervals were found.
+    """
+    start = benchmark.title(source)
+    columns = (
+        Column("Run" if "run" in falls.columns else "Entry", "left"),
+        Column("Condition", "left"),
+        Column("Shift", "left"),
+        *map(Column, (start, "Shifted", "Drop", f"% of {start}")),
+    )
+    rows: list[Row] = []
+    named = named_rows(falls)
+    for row in named.iter_rows(named=True):
+        first = not rows or rows[-1].cells[0].text != row["name"]
+        rows.append(_row(row, benchmark, metric, starts_group=first))
+    unit = "points" if METRICS[metric] == "percent" else METRICS[metric]
+    notes = [
+        *([Note("undefined on a side, or no share of 0", UNDEFINED)] if _has_gaps(falls) else []),
+        Note(
+            f"Drop: {metric} under {start} − {metric} under the shifted condition, in {unit}; positive where it fell"
+        ),
+        *(_without_notes(without, metric)),
+        *uncertainty,
+    ]
+    if any(map(_does_not_subtract, falls.iter_rows(named=True))):
+        notes.append(
+            Note(
+                "Drops are computed before rounding: printed values may differ from a printed drop in the last digit"
+            )
+        )
+    return Document(
+        title=f"{benchmark.name}: how {metric} falls from {start}",
+        columns=columns,
+        rows=tuple(rows),
+        notes=tuple(notes),
+    )
+
+
+def named_rows(falls: pl.DataFrame) -> pl.DataFrame:
+    """Give the frame with what its rows are called first: the run, or the entry."""
+    if "run" in falls.columns:
+        return falls.select(pl.col("run").alias("name"), pl.all())
+    key = [name for name in ("entry", "date", "method", "model") if name in falls.columns]
+    entries = falls.select(key).unique(maintain_order=True)
+    names = entries.with_columns(name=pl.Series(entry_names(entries), dtype=pl.String))
+    return falls.join(names, on=key, how="left", nulls_equal=True, maintain_order="left")
+
+
+def names_without(entries: pl.DataFrame, metric: str) -> list[str]:
+    """Name the entries that have no row of a metric; columns as `skillshift_frames.ENTRIES`."""
+    key = ["entry", "date", "method", "model"]
+    listed = entries.select(key).unique(maintain_order=True)
+    named = listed.with_columns(name=pl.Series(entry_names(listed), dtype=pl.String))
+    having = entries.filter(pl.col("metric") == metric).select(key)
+    left = named.join(having, on=key, how="anti", nulls_equal=True, maintain_order="left")
+    return sorted(left.get_column("name"))
+
+
+def _row(row: dict[str, Any], benchmark: Benchmark, metric: str, *, starts_group: bool) -> Row:
+    def number(name: str, interval: str = "") -> Cell:
+        return Cell(format_number(row[name], undefined=UNDEFINED), (interval,) if interval else ())
+
+    share = ends("SR", row.get("relative_low"), row.get("relative_high"))
+    return Row(
+        (
+            Cell(row["name"]),
+            Cell(benchmark.title(row["condition"])),
+            Cell(row["shift"] or ""),
+            number("source_value"),
+            number("value"),
+            number("drop", ends(metric, row.get("low"), row.get("high"))),
+            number("relative", share),
+        ),
+        starts_group=starts_group,
+    )
+
+
+def _has_gaps(falls: pl.DataFrame) -> bool:
+    numbers = ("source_value", "value", "drop", "relative")
+    return bool(falls.select(pl.any_horizontal(pl.col(numbers).is_null()).any()).item())
+
+
+def _does_not_subtract(row: dict[str, Any]) -> bool:
+    """Tell whether the printed drop is not the difference of the printed values."""
+    if row["drop"] is None:
+        return False
+    before, after = (float(format_number(row[name])) for name in ("source_value", "value"))
+    return format_number(before - after) != format_number(row["drop"])
+
+
+def _without_notes(names: Sequence[str], metric: str) -> Iterator[Note]:
+    if names:
+        rest = len(names) - _NAMED
+        shown = ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+        yield Note(f"Without {metric}, and so not listed: {shown}")
+
+
+def shift_notes(
+    falls: pl.DataFrame,
+    cells: pl.DataFrame,
+    bounds: pl.DataFrame,
+    benchmark: Benchmark,
+    *,
+    errors: Errors,
+    level: float,
+    seed: int,
+    resamples: int,
+) -> Iterator[Note]:
+    """Say how the intervals of runs were found, where there is none, and what was measured."""
+    used = set(falls.get_column("method").drop_nulls())
+    said = say_methods(used, seed=seed, resamples=resamples)
+    together = ", a family's conditions together" if used else ""
+    yield Note(f"{100 * level:g} % interval: {said}{together}", "[ ]")
+    for what, column, value in (
+        ("the drop", "reason", "drop"),
+        ("its share", "relative_reason", "relative"),
+    ):
+        lacking = falls.filter(pl.col(column).is_not_null() & pl.col(value).is_not_null())
+        for (reason,), rows in lacking.group_by(column, maintain_order=True):
+            named = [
+                f"{run} {benchmark.title(condition)}"
+                for run, condition in rows.select("run", "condition").head(_NAMED).iter_rows()
+            ]
+            rest = rows.height - len(named)
+            yield Note(
+                f"no interval of {what}: {reason}: {', '.join(named)}{f' and {rest} more' if rest else ''}"
+            )
+    yield from coverage_notes(cells, bounds, benchmark)
+    yield Note(f"Unweighted means of cells; {ERRORS[errors]}")
+
+
+def shift_json(
+    falls: pl.DataFrame,
+    benchmark: Benchmark,
+    *,
+    metric: str,
+    source: str,
+    cells: pl.DataFrame | None = None,
+    said: Mapping[str, object] | None = None,
+) -> str:
+    """Give every fall as one object; of records also their coverage, and ``said`` of how the intervals were found."""
+    shown = falls.with_columns(pl.col(pl.Date).cast(pl.String))
+    header = {"schema_version": SCHEMA_VERSION, "benchmark": benchmark.name}
+    asked = {"metric": metric, "source": source, **(said or {})}
+    coverage = {} if cells is None else {"coverage": coverage_by_run(cells)}
+    return to_json(header | asked | coverage | {"rows": shown.to_dicts()})
