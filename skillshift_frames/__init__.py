@@ -18,11 +18,15 @@ from typing import TYPE_CHECKING, Any
 from skillshift_frames._version import __version__
 
 if TYPE_CHECKING:
+    from skillshift_frames.anchor import anchor
+    from skillshift_frames.audit import audit
     from skillshift_frames.benchmark import SKILLSHIFT, Benchmark, load_benchmark, resolve_benchmark
+    from skillshift_frames.calibrate import CALIBRATION, calibrate
     from skillshift_frames.cells import bounds, cells, coverage, gaps, shards
     from skillshift_frames.compare import Comparison, LiftBounds, Outcomes, Use, compare
     from skillshift_frames.decide import Decision, decide
-    from skillshift_frames.entry import published
+    from skillshift_frames.entry import ENTRIES, published, read_entries
+    from skillshift_frames.entry_check import check_entry
     from skillshift_frames.errors import (
         BenchmarkError,
         Fault,
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
         SkillshiftError,
         SkillshiftWarning,
     )
+    from skillshift_frames.feasibility import FEASIBILITY, common_tasks, feasibility
+    from skillshift_frames.findings import FINDINGS
     from skillshift_frames.headroom import HEADROOM, headroom
     from skillshift_frames.intervals import (
         CELL_INTERVALS,
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
         cell_intervals,
         intervals,
     )
+    from skillshift_frames.leaderboard import LEADERBOARD, leaderboard
     from skillshift_frames.lifts import LIFTS
     from skillshift_frames.metrics import (
         average_skill_calls,
@@ -48,18 +55,31 @@ if TYPE_CHECKING:
         skill_failure_rate,
         success_rate,
     )
+    from skillshift_frames.paired_bounds import PAIRED_BOUNDS, paired_bounds
     from skillshift_frames.plan import PowerPlan, plan
+    from skillshift_frames.ranks import RANKS, ranks
     from skillshift_frames.readers.tasks import check_tasks, from_frame, read_tasks, scan_tasks
+    from skillshift_frames.receipt import records_digest
+    from skillshift_frames.render.entries import write_entry
     from skillshift_frames.render.files import write_tasks
     from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
+    from skillshift_frames.shift import SHIFTS, shift, shift_intervals
+    from skillshift_frames.submit import BuiltEntry, build_entry
     from skillshift_frames.table import grid, identity, slots, table
 
 _HOMES = {
+    "anchor": ("anchor",),
+    "audit": ("audit",),
     "benchmark": ("SKILLSHIFT", "Benchmark", "load_benchmark", "resolve_benchmark"),
+    "calibrate": (
+        "CALIBRATION",
+        "calibrate",
+    ),
     "cells": ("bounds", "cells", "coverage", "gaps", "shards"),
     "compare": ("Comparison", "LiftBounds", "Outcomes", "Use", "compare"),
     "decide": ("Decision", "decide"),
-    "entry": ("published",),
+    "entry": ("ENTRIES", "published", "read_entries"),
+    "entry_check": ("check_entry",),
     "errors": (
         "BenchmarkError",
         "Fault",
@@ -69,10 +89,15 @@ _HOMES = {
         "SkillshiftError",
         "SkillshiftWarning",
     ),
+    "feasibility": ("FEASIBILITY", "common_tasks", "feasibility"),
+    "findings": ("FINDINGS",),
     "headroom": ("HEADROOM", "headroom"),
     "intervals": ("CELL_INTERVALS", "INTERVALS", "cell_intervals", "intervals"),
+    "leaderboard": (
+        "LEADERBOARD",
+        "leaderboard",
+    ),
     "lifts": ("LIFTS",),
-    "plan": ("PowerPlan", "plan"),
     "metrics": (
         "average_skill_calls",
         "average_steps",
@@ -81,26 +106,52 @@ _HOMES = {
         "skill_failure_rate",
         "success_rate",
     ),
-    "render.files": ("write_tasks",),
+    "paired_bounds": ("PAIRED_BOUNDS", "paired_bounds"),
+    "plan": ("PowerPlan", "plan"),
+    "ranks": (
+        "RANKS",
+        "ranks",
+    ),
     "readers.tasks": ("check_tasks", "from_frame", "read_tasks", "scan_tasks"),
+    "receipt": ("records_digest",),
+    "render.entries": ("write_entry",),
+    "render.files": ("write_tasks",),
     "schema": ("CELLS", "FAULTS", "SLOTS", "TABLE", "TASKS", "family"),
+    "shift": (
+        "SHIFTS",
+        "shift",
+        "shift_intervals",
+    ),
+    "submit": (
+        "BuiltEntry",
+        "build_entry",
+    ),
     "table": ("grid", "identity", "slots", "table"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "CALIBRATION",
     "CELLS",
     "CELL_INTERVALS",
+    "ENTRIES",
     "FAULTS",
+    "FEASIBILITY",
+    "FINDINGS",
     "HEADROOM",
     "INTERVALS",
+    "LEADERBOARD",
     "LIFTS",
+    "PAIRED_BOUNDS",
+    "RANKS",
+    "SHIFTS",
     "SKILLSHIFT",
     "SLOTS",
     "TABLE",
     "TASKS",
     "Benchmark",
     "BenchmarkError",
+    "BuiltEntry",
     "Comparison",
     "Decision",
     "Fault",
@@ -114,35 +165,50 @@ __all__ = [
     "SkillshiftWarning",
     "Use",
     "__version__",
+    "anchor",
+    "audit",
     "average_skill_calls",
     "average_steps",
     "bounds",
+    "build_entry",
+    "calibrate",
     "cell_intervals",
     "cells",
+    "check_entry",
     "check_tasks",
+    "common_tasks",
     "compare",
     "coverage",
     "decide",
     "family",
+    "feasibility",
     "from_frame",
     "gaps",
     "grid",
     "headroom",
     "identity",
     "intervals",
+    "leaderboard",
     "load_benchmark",
+    "paired_bounds",
     "pass_at_k",
     "pass_hat_k",
     "plan",
     "published",
+    "ranks",
+    "read_entries",
     "read_tasks",
+    "records_digest",
     "resolve_benchmark",
     "scan_tasks",
     "shards",
+    "shift",
+    "shift_intervals",
     "skill_failure_rate",
     "slots",
     "success_rate",
     "table",
+    "write_entry",
     "write_tasks",
 ]
 

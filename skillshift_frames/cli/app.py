@@ -13,7 +13,15 @@ import typer
 from typer.exceptions import TyperException
 
 from skillshift_frames._version import __version__
-from skillshift_frames.cli import compare, headroom, plan, records
+from skillshift_frames.cli import (
+    calibrate,
+    compare,
+    entry,
+    headroom,
+    leaderboard,
+    plan,
+    records,
+)
 from skillshift_frames.cli.output import discard, say
 from skillshift_frames.errors import InputError, SkillshiftError, SkillshiftWarning
 
@@ -38,6 +46,9 @@ records.add_commands(app)
 compare.add_commands(app)
 plan.add_commands(app)
 headroom.add_commands(app)
+entry.add_commands(app)
+leaderboard.add_commands(app)
+calibrate.add_commands(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -81,15 +92,17 @@ def run(arguments: list[str] | None = None) -> int:
 
 def _only_what_is_named(arguments: list[str]) -> typer.Typer:
     """Leave out the commands that were not called: building all of them takes a fifth of a small table's time."""
-    chosen = [
+    named = arguments[:1]
+    commands = [
         command
         for command in app.registered_commands
-        if command.callback and [command.callback.__name__] == arguments[:1]
+        if command.callback and [command.callback.__name__] == named
     ]
-    if not chosen:
+    groups = [group for group in app.registered_groups if [group.name] == named]
+    if not commands and not groups:
         return app
     narrowed = copy(app)
-    narrowed.registered_commands = chosen
+    narrowed.registered_commands, narrowed.registered_groups = commands, groups
     return narrowed
 
 

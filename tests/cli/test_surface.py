@@ -77,7 +77,9 @@ def test_help_of_every_command_ends_with_an_example(cli: Cli, command: str) -> N
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_names_every_option(cli: Cli, command: str) -> None:
     shown = cli(*command.split(), "-h").out
-    keys = [key.removeprefix(f"{command} ") for key in command_tree() if f"{command} --" in key]
+    keys = [
+        key.removeprefix(f"{command} ") for key in command_tree() if key.startswith(f"{command} --")
+    ]
     options = [key.split(",")[0] for key in keys]
     assert options
     assert all(re.search(rf"^  .*{option}\b", shown, re.MULTILINE) for option in options)
