@@ -259,18 +259,8 @@ def records_findings(
     entry: Entry, receipt: Receipt | None, tasks: pl.DataFrame, benchmark: Benchmark, errors: Errors
 ) -> Iterator[Finding]:
     """Find where records of one run are not those that a receipt commits to, or do not give the entry's numbers."""
-    digest = None if receipt is None else own_digest(receipt)
-    found = records_digest(tasks)
-    if receipt is not None and digest is not None and digest != found:
-        message = (
-            f"the records are not those of the receipt: their digest is {found[:_DIGITS_SHOWN]}…, "
-            f"not {printable(digest[:_DIGITS_SHOWN])}…"
-        )
-        stated = receipt.content.get("records")
-        if stated is not None:
-            message += f"; {tasks.height:,} records, in the receipt {int(stated.token):,}"
-        hint = "name the per_task.jsonl that the entry was built from, as it was then"
-        yield Finding(entry.name, "receipt-mismatch", f"{receipt.name}: {message}", hint)
+    if receipt is not None:
+        yield from _other_records(entry, receipt, tasks)
     of_records = slots(cells(tasks, benchmark=benchmark, errors=errors), benchmark=benchmark)
     differing = [
         (metric, slot, value, entry.printed[metric, slot])
@@ -294,6 +284,21 @@ def records_findings(
         printed=printed,
         bound=shown,
     )
+
+
+def _other_records(entry: Entry, receipt: Receipt, tasks: pl.DataFrame) -> Iterator[Finding]:
+    digest = own_digest(receipt)
+    if digest is None or digest == (found := records_digest(tasks)):
+        return
+    message = (
+        f"the records are not those of the receipt: their digest is {found[:_DIGITS_SHOWN]}…, "
+        f"not {printable(digest[:_DIGITS_SHOWN])}…"
+    )
+    stated = whole(receipt.content.get("records"))
+    if stated is not None:
+        message += f"; {tasks.height:,} records, in the receipt {stated:,}"
+    hint = "name the per_task.jsonl that the entry was built from, as it was then"
+    yield Finding(entry.name, "receipt-mismatch", f"{receipt.name}: {message}", hint)
 
 
 def own_digest(receipt: Receipt) -> str | None:

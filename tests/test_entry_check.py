@@ -176,6 +176,19 @@ def test_a_reason_under_a_misspelt_key_is_pointed_at(damaged: Callable[..., pl.D
     )
 
 
+def test_a_reason_that_explains_another_null_is_not_called_misspelt(
+    damaged: Callable[..., pl.DataFrame], built: BuiltEntry
+) -> None:
+    reasons = {key: text for key, text in built.entry["reasons"].items() if "tgt" in key}
+    found = damaged(
+        ("metrics.SFR.conditions.tgt-perc", None),
+        ("reasons", reasons | {"SFR.overall": "x", "SFR.websites.wordpress": "x"}),
+    )
+    assert found.select("slot", "hint").rows() == [
+        ("tgt-perc", 'reasons: {"SFR.conditions.tgt-perc": "…"}')
+    ]
+
+
 def test_a_metric_that_is_null_throughout_owes_one_reason(tmp_path: Path) -> None:
     entry = paper_entry()
     found = check_entry(write_json(tmp_path / "awm.json", entry | {"reasons": {}}))
@@ -251,6 +264,20 @@ def test_calls_of_several_trials_may_be_more_than_asc_says(
     assert check_entry(path).height == 0
     write_json(path, changed(entry, "n.skill_calls", 12))
     assert "count-mismatch" in check_entry(path).get_column("code")
+
+
+def test_calls_of_a_partial_run_are_not_held_against_tasks_that_were_not_run(
+    tmp_path: Path,
+) -> None:
+    tasks = sf.read_tasks("data/demo/induced.jsonl")
+    first = pl.col("uid") == pl.col("uid").first().over("site", "condition")
+    called = tasks.filter(first | (pl.col("skill_calls") > 0))
+    built = build_entry(called, partial=True, **SAID)
+    assert built.entry["metrics"]["ASC"]["overall"] > 0.5
+    path, _ = write_entry(built, tmp_path / "results.json")
+    found = check_entry(path)
+    assert found.filter(metric="ASC").height == 0
+    assert "count-mismatch" in found.get_column("code")
 
 
 def test_calls_where_skills_do_not_apply_are_a_contradiction(tmp_path: Path) -> None:
@@ -381,8 +408,10 @@ def test_what_cannot_be_looked_at_is_refused(
 def test_records_of_several_runs_are_refused(built: BuiltEntry, tmp_path: Path) -> None:
     path, _ = write_entry(built, tmp_path / "results.json")
     tasks = sf.read_tasks(["data/demo/induced.jsonl", "data/demo/reference.jsonl"])
-    with pytest.raises(sf.InputError, match="these are 2: induced, reference"):
-        check_entry(path, records=tasks)
+    for _ in ("with its receipt", "without"):
+        with pytest.raises(sf.InputError, match="these are 2: induced, reference"):
+            check_entry(path, records=tasks)
+        path.with_suffix(".receipt.json").unlink(missing_ok=True)
 
 
 def test_records_may_have_further_columns_in_a_frame(built: BuiltEntry, tmp_path: Path) -> None:
@@ -414,6 +443,16 @@ def test_findings_come_entry_by_entry_and_entries_are_counted(
         (entry.rpartition("/")[2], code) for entry, code in found.select("entry", "code").rows()
     ]
     assert sorted(rows) == [("b.json", "count-mismatch"), ("d.json", "schema")]
+
+
+def test_entries_of_a_table_are_counted_and_rows_that_are_none_are_not(tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("metric,method,overall\nSR,a,1\nSR,b,2\nTR,c,3\n")
+    found, entries = examine(
+        table, receipt=None, records=None, benchmark="skillshift", errors=None, extra="refuse"
+    )
+    assert entries == 2
+    assert found.filter(code="schema").get_column("entry").to_list() == [str(table)]
 
 
 def test_of_a_table_of_rows_the_numbers_are_checked(tmp_path: Path) -> None:

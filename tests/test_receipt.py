@@ -258,6 +258,21 @@ def test_records_that_give_other_numbers_name_the_first_slot_and_both_values(wri
     assert (numbers["printed"], numbers["bound"]) == ("6.88", "7.8845")
 
 
+def test_null_where_the_records_give_a_number_is_a_mismatch_and_so_is_the_reverse(
+    built: BuiltEntry, tmp_path: Path
+) -> None:
+    tasks = sf.read_tasks(DEMO)
+    for path, number, message in (
+        ("SFR.overall", 33.0, "is 33.00, and the records give null"),
+        ("SFR.websites.gitlab", None, "is null, and the records give 40.7778"),
+    ):
+        entry = changed(built.entry, f"metrics.{path}", number)
+        receipt = built.receipt | {"aggregate": entry["metrics"]}
+        written, _ = write_entry(BuiltEntry(entry, receipt), tmp_path / "r.json", force=True)
+        found = check_entry(written, records=tasks).filter(code="receipt-mismatch")
+        assert found.get_column("message").to_list() == [message]
+
+
 def test_numbers_are_recomputed_under_the_policy_of_the_receipt(tmp_path: Path) -> None:
     tasks = sf.read_tasks("data/demo/workflow.jsonl")
     built = build_entry(tasks, errors="zero", partial=True, **SAID)

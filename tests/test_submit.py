@@ -70,6 +70,16 @@ def test_one_rounding_for_every_output(value: float) -> None:
     assert f"{half_up(value):f}" == format_number(value)
 
 
+@pytest.mark.parametrize(
+    ("value", "rounded"), [(0.125, "0.13"), (12.345, "12.35"), (-0.004, "0.00"), (1e300, None)]
+)
+def test_halves_are_rounded_up_from_the_digits_that_one_reads(
+    value: float, rounded: str | None
+) -> None:
+    assert rounded is None or str(half_up(value)) == rounded
+    assert float(half_up(value)) == float(rounded or value)
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_what_is_no_number_is_not_rounded(value: float) -> None:
     with pytest.raises(ValueError, match="an undefined number must be None"):

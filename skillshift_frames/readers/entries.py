@@ -34,11 +34,11 @@ class Entry:
     tasks
         Site → tasks in each of its cells, as stated; the benchmark's where nothing is stated.
     path
-        The file; empty where there is none.
+        The file as it can be opened; empty for standard input and for a row.
     date, label, skill_calls, reasons
         As stated; None or empty where not.
     content
-        The whole of an entry file, with printed numbers as decimals; None for rows.
+        The whole of an entry file, with numbers as written; None for rows.
     """
 
     name: str

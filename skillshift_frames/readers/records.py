@@ -103,9 +103,13 @@ def parse(text: str) -> tuple[Any, dict[str, list[Any]]]:
     repeated: dict[str, list[Any]] = {}
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        for key in [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
-            repeated.setdefault(key, []).extend(value for name, value in pairs if name == key)
-        return dict(pairs)
+        content = dict(pairs)
+        if len(content) < len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            for key, value in pairs:
+                if counts[key] > 1:
+                    repeated.setdefault(key, []).append(value)
+        return content
 
     content = json.loads(
         text,

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from decimal import ROUND_HALF_UP, Context, Decimal
-
-# The largest float has 309 digits before the point; two more follow it.
-_EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
+from skillshift_frames.stats.rounding import half_up
 
 
 def format_number(value: float | None, *, undefined: str = "–", decimals: int = 2) -> str:
@@ -39,14 +35,7 @@ def format_number(value: float | None, *, undefined: str = "–", decimals: int 
     >>> format_number(2.675), format_number(-0.001), format_number(None)
     ('2.68', '0.00', '–')
     """
-    if value is None:
-        return undefined
-    number = float(value)  # also drops the longer repr of a NumPy scalar
-    if not math.isfinite(number):
-        message = f"cannot format {number}: an undefined number must be None"
-        raise ValueError(message)
-    rounded = Decimal(repr(number)).quantize(Decimal(1).scaleb(-decimals), context=_EXACT)
-    return f"{rounded or abs(rounded):f}"
+    return undefined if value is None else f"{half_up(value, decimals):f}"
 
 
 def format_count(n: int) -> str:

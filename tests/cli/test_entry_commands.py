@@ -385,6 +385,15 @@ def test_check_takes_records_in_shards_and_a_receipt_from_elsewhere(
     assert "1,420 records, in the receipt 2,130" in result.out
 
 
+def test_check_counts_errors_as_the_receipt_says_unless_it_is_told(
+    cli: Cli, build: Callable[..., Result], workflow: Path, tmp_path: Path
+) -> None:
+    build(workflow, "--partial", "--errors", "zero")
+    arguments = ("entry", "check", tmp_path / "results.json", "--records", workflow)
+    assert "the records give" not in cli(*arguments).out
+    assert "the records give" in cli(*arguments, "--errors", "exclude").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -464,6 +473,13 @@ def test_text_adds_what_the_message_leaves_out() -> None:
         "c.json: note [sfr-unstable] is shaky",
         "3 errors, 1 warning, 1 note in 3 of 3 entries",
     ]
+
+
+def test_text_is_inert_whatever_a_finding_holds() -> None:
+    found = Finding("a\x1b.json", "range", "b\x1b", "c\n\x1b", "SR", "s\x1b", "p\x1b", "q\x1b")
+    text = findings_text(findings_frame([found]), 1)
+    assert text.replace("\n", "").isprintable()
+    assert text.count("\n") == 3
 
 
 @pytest.mark.parametrize(

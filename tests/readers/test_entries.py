@@ -511,3 +511,11 @@ def test_what_stands_for_null_is_null(text: str) -> None:
 def test_what_is_no_decimal_number_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="is no decimal number"):
         parse_number(text)
+
+
+def test_many_repeated_keys_cost_no_more_than_many_keys(tmp_path: Path) -> None:
+    """Once it took time by the square of their number: minutes for a file of a megabyte."""
+    file = tmp_path / "entry.json"
+    file.write_text("{" + ", ".join(f'"k{n // 2}": 1' for n in range(60_000)) + "}")
+    found = sf.check_entry(file)
+    assert set(found.get_column("code")) >= {"schema"}
