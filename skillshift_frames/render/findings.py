@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row
@@ -38,9 +39,12 @@ def findings_text(findings: pl.DataFrame, entries: int) -> str:
     1 error in 1 of 2 entries; 1 entry without a finding
     """
     lines = []
-    for finding in findings.iter_rows(named=True):
+    rows = findings.rows(named=True)
+    for finding, after in zip_longest(rows, rows[1:]):
         lines.append(_line(finding))
-        if finding["hint"]:
+        # Said once, below the last of the findings that it is for.
+        said_next = after and (after["entry"], after["hint"]) == (finding["entry"], finding["hint"])
+        if finding["hint"] and not said_next:
             lines.append(f"  {finding['hint']}")
     lines.append(_summary(findings, entries))
     return "".join(f"{escape_text(line)}\n" for line in lines)
