@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from skillshift_frames.shift import SHIFTS, shift, shift_intervals
     from skillshift_frames.submit import BuiltEntry, build_entry
     from skillshift_frames.table import grid, identity, slots, table
+    from skillshift_frames.tallies import read_tally
+    from skillshift_frames.tally import tally
 
 _HOMES = {
     "anchor": ("anchor",),
@@ -127,6 +129,8 @@ _HOMES = {
         "build_entry",
     ),
     "table": ("grid", "identity", "slots", "table"),
+    "tallies": ("read_tally",),
+    "tally": ("tally",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -197,6 +201,7 @@ __all__ = [
     "published",
     "ranks",
     "read_entries",
+    "read_tally",
     "read_tasks",
     "records_digest",
     "resolve_benchmark",
@@ -208,6 +213,7 @@ __all__ = [
     "slots",
     "success_rate",
     "table",
+    "tally",
     "write_entry",
     "write_tasks",
 ]

@@ -237,7 +237,7 @@ def known_benchmark(benchmark: BenchmarkLike) -> Benchmark | None:
 def infer_benchmark(frame: pl.DataFrame) -> Benchmark:
     """Read the axes off the data: sites and conditions in alphabetical order.
 
-    ``frame`` holds tasks or cells. A site's task count is that of its fullest cell in any run: the least number of
+    ``frame`` holds tasks, a tally or cells. A site's task count is that of its fullest cell in any run: the least number of
     tasks that a complete run can have.
 
     Raises
@@ -263,6 +263,8 @@ def infer_benchmark(frame: pl.DataFrame) -> Benchmark:
 
     if "expected" in frame.columns:
         tasks = pl.col("expected").max()
+    elif "tasks" in frame.columns:
+        tasks = pl.col("tasks").sum()
     elif "trial" in frame.columns and frame.select(pl.col("trial").n_unique() <= 1).item():
         tasks = pl.len()  # a record is a task, since no key comes twice; counting uids would take long and hold them all
     else:
@@ -275,7 +277,7 @@ def infer_benchmark(frame: pl.DataFrame) -> Benchmark:
 
 
 def resolve_benchmark(benchmark: BenchmarkLike, frame: pl.DataFrame) -> Benchmark:
-    """Resolve what ``benchmark=`` was given, with ``"infer"`` read off ``frame`` (tasks or cells).
+    """Resolve what ``benchmark=`` was given, with ``"infer"`` read off ``frame`` (tasks, a tally or cells).
 
     Raises
     ------

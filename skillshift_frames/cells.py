@@ -27,7 +27,8 @@ def cells(
     Parameters
     ----------
     tasks
-        Records as `skillshift_frames.TASKS` (from `read_tasks` or `from_frame`).
+        Records as `skillshift_frames.TASKS` (from `read_tasks` or `from_frame`), or a tally of them (from `tally` or
+        `read_tally`).
     benchmark
         Names the cells and the tasks expected in each; ``"infer"`` takes both from the records.
     errors
@@ -77,7 +78,8 @@ def cells(
     """
     check_choice("errors", errors, get_args(Errors))
     # Collected once: a lazy frame may read its files again for every question that is put to it.
-    counts = tally(tasks.lazy().collect())
+    frame = tasks.lazy().collect()
+    counts = frame if "tasks" in frame.columns else tally(frame)
     axes = _axes_of(counts, benchmark)
     by_cell = _outcomes_by_cell(counts)
     rows = [

@@ -77,16 +77,27 @@ def tally(tasks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     return counted.sort(*CELL, *OUTCOME).collect(engine="streaming")
 
 
+def tally_counted(records: pl.DataFrame, count: str) -> pl.DataFrame:
+    """Count the outcomes of records that stand for as many tasks as their column ``count`` says, of one trial each."""
+    counted = _per_trial(records.lazy(), count).group_by(*CELL, *OUTCOME)
+    return counted.agg(tasks=pl.col(count).sum()).sort(*CELL, *OUTCOME).collect(engine="streaming")
+
+
 def _per_task(records: pl.LazyFrame) -> pl.LazyFrame:
     """Add up the trials of each task: one row per run × site × condition × uid."""
+    per_trial = _per_trial(records, "uid")
+    if _one_trial_each(records):
+        return per_trial  # saves a group per task where a trial is a task already
+    return per_trial.group_by(*CELL, "uid").agg(pl.col(OUTCOME).sum())
+
+
+def _per_trial(records: pl.LazyFrame, *also: str) -> pl.LazyFrame:
+    """Give what each trial contributes, in integers."""
     parts = [
         value.cast(pl.Int64).fill_null(0).alias(name)
         for name, value in (_MEASURED | _ERRORED).items()
     ]
-    per_trial = records.select(*CELL, "uid", *parts)
-    if _one_trial_each(records):
-        return per_trial  # saves a group per task where a trial is a task already
-    return per_trial.group_by(*CELL, "uid").agg(pl.col(OUTCOME).sum())
+    return records.select(*CELL, *also, *parts)
 
 
 def _one_trial_each(records: pl.LazyFrame) -> bool:

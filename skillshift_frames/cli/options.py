@@ -32,6 +32,13 @@ Extra: TypeAlias = Annotated[
     Literal["refuse", "keep", "ignore"],
     typer.Option("--extra", help="What to do with keys that are not the record's."),
 ]
+Unique: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--unique/--no-unique",
+        help="Whether to look for records that repeat a key. An archive known to be clean is read faster without.",
+    ),
+]
 BenchmarkOption: TypeAlias = Annotated[
     str,
     typer.Option(

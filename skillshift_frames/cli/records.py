@@ -26,9 +26,10 @@ from skillshift_frames.cli.options import (
     ResamplesOption,
     Runs,
     SeedOption,
+    Unique,
 )
 from skillshift_frames.cli.output import Format, emit, render, say, say_notes
-from skillshift_frames.cli.reading import ExtraPolicy, reading
+from skillshift_frames.cli.reading import Reading, reading
 from skillshift_frames.render.escape import escape_text
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def table(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
+    unique: Unique = True,
     benchmark: BenchmarkOption = "skillshift",
     errors: ErrorsOption = "exclude",
     null: NullOption = "propagate",
@@ -85,7 +87,9 @@ def table(
     from skillshift_frames.render import intervals, machine, tables  # noqa: PLC0415 - not for --help
 
     def make(chosen: Format, *, color: bool) -> str:
-        tasks, axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
+        tasks, axes, cells = _cells(
+            runs, reading(label, benchmark, pool=pool, extra=extra), errors, rows=ci, unique=unique
+        )
         slots = sf.slots(cells, benchmark=axes, null=null)
         notes: tuple[Note, ...] = ()
         found: Found | None = None
@@ -123,6 +127,7 @@ def cells(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
+    unique: Unique = True,
     benchmark: BenchmarkOption = "skillshift",
     errors: ErrorsOption = "exclude",
     ci: Ci = False,
@@ -138,7 +143,9 @@ def cells(
     from skillshift_frames.render import intervals, machine, tables  # noqa: PLC0415 - not for --help
 
     def make(chosen: Format, *, color: bool) -> str:
-        tasks, axes, cells = _cells(runs, label, benchmark, pool=pool, extra=extra, errors=errors)
+        tasks, axes, cells = _cells(
+            runs, reading(label, benchmark, pool=pool, extra=extra), errors, rows=ci, unique=unique
+        )
         notes: tuple[Note, ...] = ()
         found: Found | None = None
         if ci:
@@ -251,24 +258,25 @@ def export(
 
 
 def _cells(
-    runs: list[str] | None,
-    label: list[str] | None,
-    benchmark: str,
-    *,
-    pool: bool,
-    extra: ExtraPolicy,
-    errors: Errors,
+    runs: list[str] | None, how: Reading, errors: Errors, *, rows: bool, unique: bool
 ) -> tuple[pl.DataFrame, sf.Benchmark, pl.DataFrame]:
-    """Read the runs and compute their cells; a hint where runs look like parts of one."""
-    tasks = sf.read_tasks(runs or [], **reading(label, benchmark, pool=pool, extra=extra))
-    axes = sf.resolve_benchmark(benchmark, tasks)
-    cells = sf.cells(tasks, benchmark=axes, errors=errors)
+    """Read the runs, as rows or as no more than what a table needs, and compute their cells.
+
+    A hint is given where runs look like parts of one.
+    """
+    read = (
+        sf.read_tasks(runs or [], **how)
+        if rows
+        else sf.read_tally(runs or [], **how, unique=unique)
+    )
+    axes = sf.resolve_benchmark(how["benchmark"], read)
+    cells = sf.cells(read, benchmark=axes, errors=errors)
     for group in sf.shards(cells):
         labels = ", ".join(map(escape_text, group))
         say(
             f"hint: {labels} have no cell in common and look like shards of one run; --pool reads them as one"
         )
-    return tasks, axes, cells
+    return read, axes, cells
 
 
 _SUMMARIES: dict[Callable[..., None], str] = {

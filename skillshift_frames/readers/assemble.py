@@ -112,7 +112,7 @@ def _check_parts(
     ignored = sorted({printable(name) for file in parts for part in file for name in part.ignored})
     frames, extras, misfits, rows = [], [], [], 0
     for index, source in enumerate(sources):
-        file = [_labelled(part, source, index) for part in parts[index]]
+        file = [labelled(part, source.label, index) for part in parts[index]]
         parts_of_file, parts[index] = parts[index], []  # a part's columns need not be held twice
         columns, wrong = _extra_columns(parts_of_file)
         misfits += [(rows + row, finding) for row, finding in wrong]
@@ -146,7 +146,8 @@ def _fault(source: Source, index: int, line: int | None, finding: Finding) -> tu
     return (source.path, line, *finding, "error", index)
 
 
-def _labelled(part: Part, source: Source, index: int) -> pl.DataFrame:
+def labelled(part: Part, label: str, index: int) -> pl.DataFrame:
+    """Give a part's rows with the run that they are of, and where they are from."""
     if isinstance(part.lines, int):
         first = part.lines
         lines = pl.select(pl.int_range(first, first + part.frame.height)).to_series()
@@ -154,7 +155,7 @@ def _labelled(part: Part, source: Source, index: int) -> pl.DataFrame:
         lines = pl.Series(part.lines, dtype=pl.Int64)
     # An empty error says that there was none, so that null alone has to be asked for from here on.
     return part.frame.with_columns(
-        pl.col("run").fill_null(source.label),
+        pl.col("run").fill_null(label),
         pl.when(pl.col("error") != "").then(pl.col("error")).alias("error"),
         pl.lit(index, dtype=pl.UInt32).alias(SOURCE),
         lines.cast(pl.UInt32).alias(LINE),

@@ -108,3 +108,68 @@ def _mutated(draw: st.DrawFn, line: bytes) -> bytes:
         )
         line = line[:start] + new + line[end:]
     return line.replace(b"\n", b"")
+
+
+# Many lines
+
+_RESTS = [
+    ', "site": "gitlab", "condition": "src", "success": true, "steps": 3, "skill_calls": 2, "skill_failures": 1}',
+    ', "site": "gitlab", "condition": "tgt", "success": false, "steps": 5, "skill_calls": 0, "skill_failures": 0}',
+    ', "success": null, "site": "magento", "condition": "src", "steps": 0, "skill_calls": 9, "skill_failures": 9, "error": "é"}',
+    ', "site":"gitlab","condition":"src","success":true,"steps":3,"skill_calls":2,"skill_failures":1,"trial":2}',
+    ', "site": "gitlab", "condition": "src", "success": true, "steps": 3, "skill_calls": 2, "skill_failures": 1, "run": "own"}\r',
+]  # fmt: skip
+_ODD_RESTS = [
+    ', "site": "gitlab", "condition": "src", "success": 1, "steps": 3, "skill_calls": 2, "skill_failures": 1}',
+    ', "site": "gitlab", "condition": "src", "success": true, "steps": 3, "skill_calls": 2, "skill_failures": 1, "uid": "z"}',
+    ', "site": "gitlab", "condition": "src", "success": true, "steps": 3, "skill_calls": 2, "skill_failures": 3}',
+    ', "site": "gitlap", "condition": "src", "success": true, "steps": 9223372036854775808, "skill_calls": 2, "skill_failures": 1}',
+    ', "site": "gitl\\u0061b", "condition": "src", "success": true, "steps": 3, "skill_calls": 2, "skill_failures": 1}',
+    ', "site": "gitlab", "condition": "src", "success": true, "steps": 3, "skill_calls": 2, "skill_failures": 1} {}',
+    "",
+    "}",
+]  # fmt: skip
+_PREFIXES = ['{"uid": "', '{"uid":"', ' { "uid" : "', '\t{"uid": "']
+_UIDS = ["a", "é", "👍", "\x7f", "'", "skillshift.gitlab.v1.", "\u2028", " "]
+_ODD_UIDS = [r"\n", r"\u0041", r"\"", "\t", r"\ud800", '"', '", "site": "', "\\"]
+_ODD_LINES = [
+    b"",
+    b" \r",
+    b"{}",
+    b"[]",
+    b'{"uid": "',
+    b'{"uid": "\xff"}',
+    b'{"uid": "\xed\xa0\x80" }',
+    b"\x00",
+    b"\xef\xbb\xbf{}",
+    b" " * 300,
+]
+
+
+@st.composite
+def files(draw: st.DrawFn) -> list[bytes]:
+    """Lines as a writer writes them, a few hundred with few different rests, and now and then an odd one."""
+    prefix = draw(st.sampled_from(_PREFIXES))
+    rests = draw(st.lists(st.sampled_from(_RESTS), min_size=1, max_size=3, unique=True))
+    count = draw(st.one_of(st.integers(1, 8), st.integers(20, 120)))
+    stems = draw(st.lists(st.sampled_from(_UIDS), min_size=1, max_size=3))
+    found = [
+        f'{prefix}{stems[index % len(stems)]}{index}"{rests[index * index % len(rests)]}'.encode()
+        for index in range(count)
+    ]
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2, 5]))):
+        place = draw(st.integers(0, len(found)))
+        uid, rest = (
+            draw(st.sampled_from([*_UIDS, *_ODD_UIDS])),
+            draw(st.sampled_from([*_RESTS, *_ODD_RESTS])),
+        )
+        odd = f'{draw(st.sampled_from([*_PREFIXES, ""]))}{uid}"{rest}'.encode()
+        found.insert(
+            place,
+            draw(
+                st.one_of(
+                    st.just(odd), st.sampled_from(_ODD_LINES), lines(), st.sampled_from(found)
+                )
+            ),
+        )
+    return found

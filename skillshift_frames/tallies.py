@@ -1,0 +1,81 @@
+"""Files → a tally: all that a table needs of them, without a row per record where that can be done."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from skillshift_frames.benchmark import known_benchmark
+from skillshift_frames.errors import SkillshiftWarning
+from skillshift_frames.readers.bulk import COUNT, distinct_records
+from skillshift_frames.readers.sources import resolve_sources
+from skillshift_frames.readers.tasks import read_tasks
+from skillshift_frames.tally import tally, tally_counted
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from skillshift_frames.benchmark import BenchmarkLike
+    from skillshift_frames.readers.records import Extra
+    from skillshift_frames.readers.sources import Paths
+
+
+def read_tally(
+    paths: Paths,
+    *,
+    labels: Mapping[str, str | os.PathLike[str]] | None = None,
+    pool: bool | str = False,
+    benchmark: BenchmarkLike = "skillshift",
+    extra: Extra = "refuse",
+    unique: bool = True,
+) -> pl.DataFrame:
+    """Read files of records into the tally that `cells` takes, in a fraction of the time and memory of `read_tasks`.
+
+    One row is one run × site × condition × outcome.
+
+    Parameters
+    ----------
+    paths, labels, pool, benchmark, extra
+        As for `skillshift_frames.read_tasks`, with the same faults, warnings and notes.
+    unique
+        Whether keys are looked through for repeated ones. Without, an archive that is known to be clean is read faster still,
+        as long as its files have the one layout that this is for: others are read as ever, and checked. Where no look was
+        taken, a `SkillshiftWarning` says so.
+
+    Returns
+    -------
+    polars.DataFrame
+        What `skillshift_frames.tally` gives of the same records.
+
+    Raises
+    ------
+    RecordError, InputError, BenchmarkError
+        As `skillshift_frames.read_tasks`.
+
+    Notes
+    -----
+    Lines of one layout (the uid first, with a number at its end; nothing but the record's keys; one trial per task) are
+    grouped by what repeats, and each distinct line is decoded and checked once. Files that do not fit, and files with a
+    fault, are read line by line, with the same result.
+
+    Examples
+    --------
+    >>> import skillshift_frames as sf
+    >>> counts = read_tally("data/demo/induced.jsonl")
+    >>> counts.equals(sf.tally(sf.read_tasks("data/demo/induced.jsonl")))
+    True
+    >>> sf.cells(counts).equals(sf.cells(sf.read_tasks("data/demo/induced.jsonl")))
+    True
+    """
+    if extra == "refuse":
+        sources, notes = resolve_sources(paths, labels=labels, pool=pool)
+        distinct = distinct_records(sources, known_benchmark(benchmark), unique=unique)
+        if distinct is not None:
+            unchecked = [] if unique else ["no look was taken for records that repeat a key"]
+            for note in [*notes, *unchecked]:
+                warnings.warn(note, SkillshiftWarning, stacklevel=2)
+            return tally_counted(distinct, COUNT)
+    return tally(read_tasks(paths, labels=labels, pool=pool, benchmark=benchmark, extra=extra))

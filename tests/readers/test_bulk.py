@@ -1,0 +1,240 @@
+"""Distinct records with their counts: the same tally as that of all records, or the general reader's say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import skillshift_frames as sf
+from skillshift_frames.readers import bulk
+from skillshift_frames.readers.sources import resolve_sources
+from tests.readers.conftest import record, written
+from tests.readers.lines import files
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tests.readers.conftest import Write
+
+REST = written().encode().removeprefix(b'{"uid": "t"')
+
+
+def outcome(read: Any, *paths: str, **options: Any) -> tuple[Any, list[str]]:  # noqa: ANN401
+    """Give a tally, or what was raised instead, and the notes on the way."""
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        try:
+            found = read(paths, **options).to_dicts()
+        except sf.SkillshiftError as error:
+            found = (type(error).__name__, str(error))
+    return found, [str(note.message) for note in notes]
+
+
+def slowly(paths: tuple[str, ...], **options: Any) -> pl.DataFrame:  # noqa: ANN401
+    return sf.tally(sf.read_tasks(paths, **options))
+
+
+def taken(*paths: str, **options: Any) -> bool:  # noqa: ANN401
+    """Tell whether the files need no other reader."""
+    sources, _ = resolve_sources(list(paths))
+    return bulk.distinct_records(sources, None, **options) is not None
+
+
+@pytest.fixture(autouse=True)
+def _small_files_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "WORTH_IT", 0)
+
+
+def run_of(count: int, *, uid: str = "skillshift.gitlab.v1.{}", **values: Any) -> list[bytes]:  # noqa: ANN401
+    """Write lines of one run: a few different outcomes, keys that differ."""
+    return [
+        json.dumps(record(uid.format(n), success=n % 3 == 0, steps=n % 5, **values)).encode()
+        for n in range(count)
+    ]
+
+
+def test_tally_is_that_of_all_records(write: Write) -> None:
+    write("x.jsonl", *run_of(300), *run_of(300, condition="src-perc"))
+    assert taken("x.jsonl")
+    found, notes = outcome(sf.read_tally, "x.jsonl")
+    assert (found, notes) == outcome(slowly, "x.jsonl")
+    assert sum(row["tasks"] for row in found) == 600
+
+
+def test_whatever_files_hold_the_answer_is_that_of_the_general_reader() -> None:
+    ways: list[bool] = []
+
+    @given(
+        st.one_of(
+            st.lists(files(), min_size=1, max_size=1), st.lists(files(), min_size=1, max_size=3)
+        ),
+        st.sampled_from([b"\n", b"", b"\n\n"]),
+        st.booleans(),
+    )
+    def check(contents: list[list[bytes]], end: bytes, pool: bool) -> None:  # noqa: FBT001
+        names = [f"x{index}.jsonl" for index in range(len(contents))]
+        for name, content in zip(names, contents, strict=True):
+            Path(name).write_bytes(b"\n".join(content) + end)
+        options = {"benchmark": "infer", "pool": pool and "all"}
+        assert outcome(sf.read_tally, *names, **options) == outcome(slowly, *names, **options)
+        ways.append(taken(*names))
+
+    check()
+    assert any(ways), "no drawn files fit"
+    assert not all(ways), "all drawn files fit"
+
+
+def test_several_files_are_several_runs_or_shards_of_one(write: Write) -> None:
+    write("a.jsonl", *run_of(100))
+    write("b.jsonl", *run_of(100, condition="tgt", uid="skillshift.gitlab.v2.{}"))
+    for options in ({}, {"pool": True}, {"labels": {"one": "a.jsonl"}}):
+        assert outcome(sf.read_tally, "a.jsonl", "b.jsonl", **options) == outcome(
+            slowly, "a.jsonl", "b.jsonl", **options
+        )
+    assert taken("a.jsonl", "b.jsonl")
+
+
+@pytest.mark.parametrize("pool", [False, True])
+def test_key_that_comes_again_in_another_file(write: Write, *, pool: bool) -> None:
+    write("a.jsonl", *run_of(100))
+    write("b.jsonl", *run_of(100)[:1], *run_of(100, condition="src-exec"))
+    found, _ = outcome(sf.read_tally, "a.jsonl", "b.jsonl", pool=pool)
+    assert (found[0] == "RecordError") is pool
+    assert outcome(sf.read_tally, "a.jsonl", "b.jsonl", pool=pool) == outcome(
+        slowly, "a.jsonl", "b.jsonl", pool=pool
+    )
+
+
+def test_repeated_key_is_named_with_both_places(write: Write) -> None:
+    write("x.jsonl", *run_of(200), run_of(200)[17])
+    found, _ = outcome(sf.read_tally, "x.jsonl")
+    assert found[0] == "RecordError"
+    assert "x.jsonl:201: uid: the record of" in found[1]
+    assert "is already at x.jsonl:18" in found[1]
+
+
+def test_without_a_look_at_keys_repeated_ones_pass(write: Write) -> None:
+    write("x.jsonl", *run_of(200), run_of(200)[17])
+    found, notes = outcome(sf.read_tally, "x.jsonl", unique=False)
+    assert sum(row["tasks"] for row in found) == 201
+    assert notes == ["no look was taken for records that repeat a key"]
+
+
+def test_the_general_reader_looks_at_keys_always(write: Write) -> None:
+    write("x.jsonl", *run_of(200), run_of(200)[17], "")
+    assert outcome(sf.read_tally, "x.jsonl", unique=False) == outcome(slowly, "x.jsonl")
+
+
+def test_uids_that_differ_in_leading_zeros_only_are_different(write: Write) -> None:
+    lines = [
+        b'{"uid": "t%s%d"' % (zeros, n) + REST for n in range(50) for zeros in (b"", b"0", b"00")
+    ]
+    write("x.jsonl", *lines)
+    assert taken("x.jsonl")
+    assert sf.read_tally("x.jsonl").get_column("tasks").sum() == 150
+
+
+def test_same_uid_in_other_cells_and_sites_is_another_key(write: Write) -> None:
+    lines = [
+        line
+        for site in ("gitlab", "magento")
+        for condition in ("src", "tgt")
+        for line in run_of(50, uid="task-{}", site=site, condition=condition)
+    ]
+    write("x.jsonl", *lines)
+    assert taken("x.jsonl")
+    assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param(b'{"uid": "u\xff9"' + REST, id="bad-utf-8"),
+        pytest.param(b'{"uid": "u\\u00419"' + REST, id="escape-in-the-uid"),
+        pytest.param(b'{"uid": "u\t9"' + REST, id="control-character-in-the-uid"),
+        pytest.param(b'{"uid": ""' + REST, id="empty-uid"),
+        pytest.param(b'{"uid": "u", "uid": "u"' + REST, id="repeated-key"),
+        pytest.param(b'{"uid": "skillshift.magento.v1.9"' + REST, id="uid-of-another-site"),
+        pytest.param(b'{"uid": "skillshift.gitlab.v2.9"' + REST, id="uid-of-the-other-version"),
+        pytest.param(b"", id="blank-line"),
+        pytest.param(b"[]", id="array"),
+        pytest.param(b'{"site": "gitlab", "uid": "u"}', id="another-key-first"),
+        pytest.param(written(success="1").encode(), id="wrong-type"),
+        pytest.param(written(steps="-1").encode(), id="out-of-range"),
+        pytest.param(written(steps=str(2**63)).encode(), id="beyond-64-bits"),
+        pytest.param(written(skill_failures="7").encode(), id="failures-exceed-calls"),
+        pytest.param(written(site='"gitlap"').encode(), id="unknown-site"),
+        pytest.param(written(steps="null").encode(), id="null-in-part-of-a-run"),
+        pytest.param(written(trial="2").encode(), id="second-trial"),
+        pytest.param(written(run='"own"').encode(), id="run-of-its-own"),
+        pytest.param(written(reward="0.5").encode(), id="unknown-key"),
+        pytest.param(written(error='""').encode(), id="empty-error"),
+        pytest.param(written(error='"gone"', success="null").encode(), id="error"),
+        pytest.param(written().encode() + b"\r", id="carriage-return"),
+        pytest.param(b"\xef\xbb\xbf" + written().encode(), id="byte-order-mark"),
+    ],
+)
+def test_one_odd_line_among_many_has_the_same_effect(write: Write, odd: bytes) -> None:
+    lines = run_of(200)
+    for name, content in {
+        "first.jsonl": [odd, *lines],
+        "middle.jsonl": [*lines[:99], odd, *lines[99:]],
+        "last.jsonl": [*lines, odd],
+    }.items():
+        write(name, *content)
+        assert outcome(sf.read_tally, name) == outcome(slowly, name)
+
+
+def test_lines_that_do_not_repeat_are_left_alone(write: Write) -> None:
+    write("x.jsonl", *(json.dumps(record(f"t{n}", steps=n)) for n in range(200)))
+    assert not taken("x.jsonl")
+    write("y.jsonl", *(json.dumps(record(f"task-{n}-of-many")) for n in range(200)))
+    assert not taken("y.jsonl")
+
+
+@pytest.mark.parametrize("extra", ["keep", "ignore"])
+def test_other_keys_are_the_general_readers(write: Write, extra: str) -> None:
+    write("x.jsonl", *run_of(100, reward=0.5))
+    assert outcome(sf.read_tally, "x.jsonl", extra=extra) == outcome(slowly, "x.jsonl", extra=extra)
+
+
+def test_compressed_files_and_parquet_are_the_general_readers(write: Write) -> None:
+    write("x.jsonl", *run_of(100))
+    Path("x.jsonl.gz").write_bytes(gzip.compress(Path("x.jsonl").read_bytes()))
+    sf.write_tasks(sf.read_tasks("x.jsonl"), "x.parquet")
+    plain = sf.read_tally("x.jsonl")
+    for path in ("x.jsonl.gz", "x.parquet"):
+        assert not taken(path)
+        assert sf.read_tally(path).equals(plain)
+
+
+def test_name_that_looks_like_a_pattern_is_a_name(write: Write) -> None:
+    write("run[1].jsonl", *run_of(100))
+    write("run1.jsonl", *run_of(50))
+    assert taken("run[1].jsonl")
+    assert sf.read_tally("run[1].jsonl").get_column("tasks").sum() == 100
+    write("a [b].jsonl", *run_of(100))
+    assert taken("run[1].jsonl", "a [b].jsonl")
+    found = sf.read_tally(["run[1].jsonl", "a [b].jsonl"])
+    assert set(found.get_column("run")) == {"run[1]", "a [b]"}
+
+
+def test_file_named_twice_counts_once_and_is_said(write: Write) -> None:
+    write("x.jsonl", *run_of(100))
+    found, notes = outcome(sf.read_tally, "x.jsonl", "./x.jsonl")
+    assert sum(row["tasks"] for row in found) == 100
+    assert ["read once" in note for note in notes] == [True]
+
+
+def test_unknown_benchmark_names_are_refused_alike(write: Write) -> None:
+    write("x.jsonl", *run_of(100, site="shop"))
+    assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl")
+    assert outcome(sf.read_tally, "x.jsonl", benchmark="infer") == outcome(
+        slowly, "x.jsonl", benchmark="infer"
+    )
