@@ -28,10 +28,11 @@ from skillshift_frames.findings import Finding, findings_frame
 from skillshift_frames.marginals import (
     half_unit,
     identity_findings,
+    in_range,
     range_findings,
     unstable_findings,
 )
-from skillshift_frames.repairs import disagreements, repairs
+from skillshift_frames.repairs import disagreements, margins_fit, repairs
 from skillshift_frames.schema import METRICS
 from skillshift_frames.stats.feasible import attainable_ratio_mean, decidable_total
 
@@ -124,9 +125,9 @@ def _audit(counting: Counting) -> list[Finding]:
             (n for n, f in enumerate(found) if f.metric == metric and f.code in _CONTRADICTIONS),
             default=None,
         )
-        if last is not None:
-            hint = f"{found[last].hint}; {_said_repairs(counting, metric)}"
-            found[last] = replace(found[last], hint=hint)
+        said = None if last is None else _said_repairs(counting, metric)
+        if last is not None and said is not None:
+            found[last] = replace(found[last], hint=f"{found[last].hint}; {said}")
     return found
 
 
@@ -135,7 +136,9 @@ def _impossible(counting: Counting) -> Iterator[Finding]:
     if counting.reason is not None:
         return
     for (metric, slot), number in counting.entry.printed.items():
-        if number is None or metric not in SCALES or counting.fits(metric, slot, number, ROUNDED):
+        if number is None or metric not in SCALES or not in_range(metric, number):
+            continue
+        if counting.fits(metric, slot, number, ROUNDED):
             continue
         nearest = [
             _shown(v, number) for v in counting.nearest(metric, slot, number) if v is not None
@@ -143,8 +146,8 @@ def _impossible(counting: Counting) -> Iterator[Finding]:
         bound = " or ".join(dict.fromkeys(nearest))
         message = (
             f"{number:f} cannot come from one complete run per cell with these counts "
-            f"({_said_counts(counting, slot)}): the nearest possible values are {bound}, "
-            "and rounding the cells before they are averaged does not lead to it either"
+            f"({_said_counts(counting, slot)}, averaged as they are or rounded like the printed numbers first): "
+            f"the nearest possible {'values are' if ' or ' in bound else 'value is'} {bound}"
         )
         hint = _other_counts(counting, metric, slot, number)
         yield _finding(
@@ -170,10 +173,10 @@ def _other_counts(counting: Counting, metric: str, slot: str, number: Decimal) -
         return "a partial run, several trials per task or a mistyped digit would explain it"
     stated = counting.entry.tasks[slot]
     fitting = counting.tasks_that_fit(metric, slot, number, ROUNDED)
-    other = "a partial run, several trials per task, another average or a mistyped digit"
+    other = "a partial run, several trials per task, cells rounded to fewer digits, another average or a mistyped digit"
     if not fitting:
         return f"no number of tasks near {stated} gives it; {other} would explain it"
-    width = 2 * ROUNDED.halves * half_unit(number) * counting.size(slot)
+    width = 2 * counting.slack(metric, number, ROUNDED) * counting.size(slot)
     by_chance = max(1, round(SCALES[metric][0] / width))
     return (
         f"{_some(map(str, fitting))} tasks would give it (of those near {stated} about one in {by_chance} "
@@ -200,6 +203,10 @@ def _impossible_together(counting: Counting, *, skip: set[str | None]) -> Iterat
             yield _finding(
                 counting.entry, "impossible-value", (metric, slot), message, hint, bound=bound
             )
+    if "SR" not in skip and not margins_fit(counting, "SR", ROUNDED):
+        message = "no rates from 0 to 100 in the cells have these sites and these conditions as their means"
+        hint = "a condition holds no more than every site has; look for a mistyped digit"
+        yield _finding(counting.entry, "impossible-value", ("SR", "conditions"), message, hint)
 
 
 def _task_weighted(entry: Entry, benchmark: Benchmark) -> Iterator[Finding]:
@@ -232,31 +239,44 @@ def _task_weighted(entry: Entry, benchmark: Benchmark) -> Iterator[Finding]:
 
 
 def _without_calls(counting: Counting) -> Iterator[Finding]:
-    """Find rates of failed calls where no calls are printed."""
+    """Find rates of failed calls where no calls are printed, and too few can have been made."""
     entry = counting.entry
     for (metric, slot), number in entry.printed.items():
-        if metric != "SFR" or number is None or ("ASC", slot) not in entry.printed:
+        if metric != "SFR" or number is None:
             continue
-        calls = entry.printed["ASC", slot]
-        if calls is None:
-            message = f"SFR is printed as {number:f} where ASC is null"
-            hint = "without calls there is no rate of failed ones: null is owed, with its reason"
-            yield _finding(entry, "sfr-without-calls", (metric, slot), message, hint)
-        elif calls == 0:
-            exact, rounded = (
-                _totals(counting, slot, Fraction(halves) * half_unit(calls)).stop - 1
-                for halves in (1, ROUNDED.halves)
-            )
-            room = f"{exact} calls at most, {rounded} if cells were rounded first"
-            if counting.reason is not None:
-                room = "how many calls depends on the trials, which are not stated"
-            elif rounded == 0:
-                room = "not even one call"
-            elif rounded < (cells := _cells(counting, slot)):
-                room += f"; a mean over its {cells} cells needs one in each"
-            message = f"SFR is printed as {number:f} where ASC prints {calls:f}, which leaves room for {room}"
+        message = None
+        if entry.skill_calls == 0:
+            message = f"SFR is printed as {number:f} where n.skill_calls is 0"
+        elif ("ASC", slot) in entry.printed:
+            message = _too_few_calls(counting, slot, number)
+        if message is not None:
             hint = "where no skill was called SFR is null, with its reason; where some were, state n.skill_calls"
             yield _finding(entry, "sfr-without-calls", (metric, slot), message, hint)
+
+
+def _too_few_calls(counting: Counting, slot: str, number: Decimal) -> str | None:
+    """Say that ASC leaves no room for the calls that an SFR needs, None where it does.
+
+    A mean over cells needs a call in each of them, and a printed 0 leaves room for a few calls only: many where there are
+    many tasks, and then nothing is amiss.
+    """
+    asc = counting.entry.printed["ASC", slot]
+    if asc is None:
+        return f"SFR is printed as {number:f} where ASC is null"
+    if asc != 0:
+        return None
+    said = f"SFR is printed as {number:f} where ASC prints {asc:f}"
+    if counting.reason is not None:
+        return f"{said}; how many calls that leaves room for depends on the trials, which are not stated"
+    room = _totals(counting, slot, half_unit(asc)).stop - 1
+    cells = _cells(counting, slot)
+    if room >= cells:
+        return None
+    calls = (
+        "not even one call" if room == 0 else f"{room} {'call' if room == 1 else 'calls'} at most"
+    )
+    needed = "" if cells == 1 else f"; a mean over its {cells} cells needs one in each"
+    return f"{said}, which leaves room for {calls}{needed}"
 
 
 def _totals(counting: Counting, slot: str, slack: Fraction) -> range:
@@ -291,10 +311,10 @@ def _impossible_rates(counting: Counting) -> Iterator[Finding]:
         calls = entry.printed.get(("ASC", slot))
         if metric != "SFR" or number is None or calls is None:
             continue
-        totals = _totals(counting, slot, ROUNDED.halves * half_unit(calls))
+        totals = _totals(counting, slot, counting.slack("ASC", calls, ROUNDED))
         totals = range(max(1, totals.start), totals.stop)
         cells = _cells(counting, slot)
-        slack = ROUNDED.halves * half_unit(number)
+        slack = counting.slack(metric, number, ROUNDED)
         if not decidable_total(totals, cells) or attainable_ratio_mean(
             Fraction(number), slack, totals=totals, cells=cells
         ):
@@ -308,9 +328,11 @@ def _impossible_rates(counting: Counting) -> Iterator[Finding]:
         yield _finding(entry, "impossible-value", (metric, slot), message, hint, bound=bound)
 
 
-def _said_repairs(counting: Counting, metric: str) -> str:
+def _said_repairs(counting: Counting, metric: str) -> str | None:
     """Say which single values would remove all contradictions; never which of them did go wrong."""
     found = repairs(counting, metric)
+    if found is None:
+        return None
     if not found:
         return f"no single slot of {metric}, changed alone, removes every contradiction"
     said = [f"{slot} as {_values(numbers)}" for slot, numbers in found.items()]

@@ -11,19 +11,21 @@ are, before they were averaged.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from math import ceil, floor, lcm
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 from skillshift_frames.entry import slots_known
 from skillshift_frames.errors import InputError
-from skillshift_frames.marginals import half_unit
+from skillshift_frames.marginals import half_unit, in_range
 from skillshift_frames.readers.entries import Read
 from skillshift_frames.readers.entry_files import read_entry_files
 from skillshift_frames.readers.entry_rows import parse_frame
-from skillshift_frames.stats.feasible import counts, decides
+from skillshift_frames.readers.wording import Number
+from skillshift_frames.stats.feasible import counts, decides, fitting_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,10 +43,16 @@ SCALES = {"SR": (100, True), "AS": (1, False), "ASC": (1, False)}
 
 #: What a number that was not tested has in place of an answer.
 POOLED = "pools the runs of several models, and not how many trials are behind a cell"
+PARTIAL = "states a partial run, whose cells have unequal numbers of tasks"
 TOO_COARSE = "at this precision every value is possible"
 
 #: Task counts are tried up to so far from the stated one, as a share of it (and at least so many tasks).
-_REACH, _LEAST_REACH = 10, 5
+_REACH, _LEAST_REACH, _LARGEST_REACH = 10, 5, 100
+
+#: More trials of a task than anybody makes.
+_LARGEST_TRIALS = 1_000_000
+_INT64 = 1 << 63
+_LONGEST_COUNT = 20
 
 #: One row is one entry × metric × slot with a printed number.
 FEASIBILITY = pl.Schema(
@@ -55,7 +63,7 @@ FEASIBILITY = pl.Schema(
         "metric": pl.String(),
         "slot": pl.String(),
         "printed": pl.String(),
-        "trials": pl.Int64(),  # that the number is a mean over; for conditions and overall their common denominator
+        "trials": pl.Int64(),  # that it is a mean over; of conditions and overall the common denominator; null where unknown
         "spacing": pl.Float64(),  # between neighbouring possible values, in the metric's unit
         "exact": pl.Boolean(),  # whether some counts give it; null where that was not tested
         "rounded": pl.Boolean(),  # whether some do if cells were rounded before they were averaged
@@ -125,8 +133,8 @@ def feasibility(
 
 def check_trials(trials: int) -> int:
     """Give the number of trials per task, or raise `InputError` where it is none."""
-    if trials < 1:
-        msg = f"trials is {trials}; 1 or more are needed"
+    if not 1 <= trials <= _LARGEST_TRIALS:
+        msg = f"trials is {trials}; 1 to {_LARGEST_TRIALS:,} are needed"
         raise InputError(msg)
     return trials
 
@@ -148,14 +156,14 @@ def read_source(source: Source, benchmark: Benchmark) -> Read:
     return Read(found.entries, about_numbers)
 
 
-class Model(NamedTuple):
-    """A way of computing: how many times half a unit a printed mean may be off the mean of its cells."""
+class Model(Enum):
+    """A way of computing: from cells as they are, or from cells that were rounded as the coarsest printed number is."""
 
-    name: str
-    halves: int
+    EXACT = "exact"
+    ROUNDED = "rounded"
 
 
-EXACT, ROUNDED = Model("exact", 1), Model("rounded", 2)
+EXACT, ROUNDED = Model.EXACT, Model.ROUNDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +185,14 @@ class Counting:
     @property
     def reason(self) -> str | None:
         """Why nothing can be counted, None where it can."""
-        return POOLED if self.entry.pools_models and self.trials == 1 else None
+        if self.entry.pools_models and self.trials == 1:
+            return POOLED
+        tasks = self.entry.tasks
+        if not all(tasks.values()):
+            return PARTIAL
+        # A complete run has the same tasks in every condition; where an entry states others, some cells have fewer.
+        summed = sum(tasks.values())
+        return PARTIAL if any(n != summed for n in _condition_tasks(self.entry)) else None
 
     def size(self, slot: str, tasks: Mapping[str, int] | None = None) -> int:
         """Give the denominator of a slot: every value it can have is a multiple of scale / size."""
@@ -189,13 +204,20 @@ class Counting:
         common = lcm(*sites.values()) * len(sites) * self.trials
         return common * cells if slot == "overall" else common
 
+    def slack(self, metric: str, number: Decimal, model: Model) -> Fraction:
+        """Tell how far a printed number may be off the mean of its cells."""
+        if model is EXACT:
+            return half_unit(number)
+        printed = (n for (name, _), n in self.entry.printed.items() if name == metric)
+        return half_unit(number) + max(half_unit(n) for n in (*printed, number) if n is not None)
+
     def counts(self, metric: str, slot: str, number: Decimal, model: Model) -> range:
         """Give the counts that a printed number allows; empty where it is impossible."""
         scale, at_most_one = SCALES[metric]
         size = self.size(slot)
         return counts(
             Fraction(number),
-            model.halves * half_unit(number),
+            self.slack(metric, number, model),
             size=size,
             scale=scale,
             largest=size if at_most_one else None,
@@ -203,7 +225,7 @@ class Counting:
 
     def decides(self, metric: str, slot: str, number: Decimal, model: Model) -> bool:
         """Tell whether the precision of a number can rule it out."""
-        slack = model.halves * half_unit(number)
+        slack = self.slack(metric, number, model)
         return decides(slack, size=self.size(slot), scale=SCALES[metric][0])
 
     def fits(self, metric: str, slot: str, number: Decimal, model: Model) -> bool:
@@ -228,30 +250,39 @@ class Counting:
     def tasks_that_fit(self, metric: str, site: str, number: Decimal, model: Model) -> list[int]:
         """Give the task counts near the stated one for which some counts give a site's number, nearest first."""
         stated = self.entry.tasks[site]
-        reach = max(_LEAST_REACH, stated // _REACH)
-        tried = (n for n in range(max(1, stated - reach), stated + reach + 1) if n != stated)
-        fitting = [
-            n
-            for n in tried
-            if counts(
-                Fraction(number),
-                model.halves * half_unit(number),
-                size=self.size(site, {site: n}),
-                scale=SCALES[metric][0],
-            )
-        ]
-        return sorted(fitting, key=lambda n: (abs(n - stated), n))
+        reach = min(max(_LEAST_REACH, stated // _REACH), _LARGEST_REACH)
+        tried = {
+            self.size(site, {site: n}): n
+            for n in range(max(1, stated - reach), stated + reach + 1)
+            if n != stated
+        }
+        scale, at_most_one = SCALES[metric]
+        slack = self.slack(metric, number, model)
+        fitting = fitting_sizes(
+            Fraction(number), slack, tried, scale=scale, at_most_one=at_most_one
+        )
+        return sorted((tried[size] for size in fitting), key=lambda n: (abs(n - stated), n))
+
+
+def _condition_tasks(entry: Entry) -> Iterator[int]:
+    """Give the task counts that an entry states for its conditions, as far as they are counts."""
+    stated = (entry.content or {}).get("n")
+    conditions = stated.get("conditions") if isinstance(stated, dict) else None
+    for count in conditions.values() if isinstance(conditions, dict) else ():
+        if isinstance(count, Number) and count.is_integer and len(count.token) < _LONGEST_COUNT:
+            yield int(count.token)
 
 
 def _rows(counting: Counting) -> Iterator[tuple[object, ...]]:
     entry = counting.entry
     for (metric, slot), number in entry.printed.items():
-        if number is None or metric not in SCALES:
+        if number is None or metric not in SCALES or not in_range(metric, number):
             continue
-        size, scale = counting.size(slot), SCALES[metric][0]
+        reason = counting.reason
+        size = 0 if reason == PARTIAL else counting.size(slot)
+        scale = SCALES[metric][0]
         answers: tuple[bool | None, bool | None] = (None, None)
         below, above, fitting = None, None, None
-        reason = counting.reason
         if reason is None:
             tested = [
                 counting.fits(metric, slot, number, model)
@@ -267,8 +298,16 @@ def _rows(counting: Counting) -> Iterator[tuple[object, ...]]:
             if slot in entry.tasks:
                 fitting = counting.tasks_that_fit(metric, slot, number, ROUNDED)
         yield (
-            *(entry.name, entry.method, entry.model, metric, slot, f"{number:f}", size),
-            *(scale / size, *answers, below, above, fitting, reason),
+            *(entry.name, entry.method, entry.model, metric, slot, f"{number:f}"),
+            *(
+                size if 0 < size < _INT64 else None,
+                float(Fraction(scale, size)) if size else None,
+                *answers,
+                below,
+                above,
+                fitting,
+                reason,
+            ),
         )
 
 

@@ -28,6 +28,9 @@ _RANGES: dict[str, tuple[str, Callable[[Decimal], bool]]] = {
     "SFR": ("from 0 to 100", lambda number: 0 <= number <= 100),  # noqa: PLR2004
 }
 
+#: What stands for an unrounded number is exact to so much of itself.
+_UNROUNDED = Fraction(1, 10**9)
+
 #: Up to so many times what rounding allows, the leaderboard looks away: 0.02 where two decimals allow 0.01.
 _TOLERATED = 2
 
@@ -56,7 +59,8 @@ def half_unit(number: Decimal) -> Fraction:
     if not isinstance(exponent, int):
         msg = f"{number} has no last digit"
         raise TypeError(msg)
-    return _half_of_digit(exponent)
+    # Digits beyond those of a float are no claim of precision: the number was not rounded at all.
+    return max(_half_of_digit(exponent), abs(Fraction(number)) * _UNROUNDED)
 
 
 @cache  # by the digit's place: 16.9 and 16.90 are equal, and not equally precise

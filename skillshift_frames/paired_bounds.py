@@ -17,12 +17,9 @@ import polars as pl
 from skillshift_frames.entry import slots_known
 from skillshift_frames.errors import InputError
 from skillshift_frames.feasibility import ROUNDED, Counting, check_trials, read_source
-from skillshift_frames.marginals import half_unit
 from skillshift_frames.stats.paired import extreme_pairings, sign_test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from skillshift_frames.benchmark import Benchmark, BenchmarkLike
     from skillshift_frames.feasibility import Source
     from skillshift_frames.readers.entries import Entry
@@ -42,8 +39,8 @@ PAIRED_BOUNDS = pl.Schema(
     }
 )
 
-#: Wins and losses if as few pairs differ as can be, then if as many do.
-_Ends: TypeAlias = "tuple[tuple[int, int], tuple[int, int]]"
+#: Difference of successes → pairs that come out differently, at least and at most.
+_Discordant: TypeAlias = "dict[int, tuple[int, int]]"
 
 
 def paired_bounds(
@@ -112,16 +109,14 @@ def paired_bounds(
             msg = f"{counting.entry.name}: {counting.reason}; give the trials behind a cell"
             raise InputError(msg)
     rows = []
-    together: list[set[_Ends]] = []
+    sites: list[_Discordant] = []
     for site in axes.sites:
         size = sides[0].size(site)
         first, second = (_successes(counting, site) for counting in sides)
-        found = {extreme_pairings(a, b, size) for a, b in product(first, second)}
-        together.append(found)
-        rows.append(_row(site, size, found, 1 - level))
-    everything = reduce(_added, together)
+        sites.append(_discordant(first, second, size))
+        rows.append(_row(site, size, sites[-1], 1 - level))
     size = sum(sides[0].size(site) for site in axes.sites)
-    rows.append(_row("overall", size, everything, 1 - level))
+    rows.append(_row("overall", size, reduce(_added, sites), 1 - level))
     return pl.DataFrame(rows, schema=PAIRED_BOUNDS, orient="row")
 
 
@@ -146,29 +141,41 @@ def _successes(counting: Counting, site: str) -> range:
     allowed = counting.counts("SR", site, number, ROUNDED)
     if allowed:
         return allowed
-    size, slack = counting.size(site), ROUNDED.halves * half_unit(number)
+    size, slack = counting.size(site), counting.slack("SR", number, ROUNDED)
     low, high = ((Fraction(number) + end) * size / 100 for end in (-slack, slack))
     return range(min(max(0, floor(low)), size), min(max(0, ceil(high)), size) + 1)
 
 
-def _added(one: set[_Ends], other: set[_Ends]) -> set[_Ends]:
-    """Add up wins and losses of different sites, every one with every other."""
-    return {
-        (
-            (few[0] + more_few[0], few[1] + more_few[1]),
-            (many[0] + more_many[0], many[1] + more_many[1]),
-        )
-        for (few, many), (more_few, more_many) in product(one, other)
-    }
+def _discordant(first: range, second: range, size: int) -> _Discordant:
+    """Give for every difference that two sites' counts allow how many pairs can differ, at least and at most."""
+    found: _Discordant = {}
+    for a, b in product(first, second):
+        fewest, most = extreme_pairings(a, b, size)
+        _widen(found, b - a, sum(fewest), sum(most))
+    return found
 
 
-def _row(slot: str, pairs: int, found: Iterable[_Ends], alpha: float) -> tuple[object, ...]:
-    fewest, most = (list(ends) for ends in zip(*found, strict=True))
-    differences = [wins - losses for wins, losses in fewest]
-    smallest = min(sign_test(*pair) for pair in fewest)
-    largest = max(sign_test(*pair) for pair in most)
+def _added(one: _Discordant, other: _Discordant) -> _Discordant:
+    """Put the pairs of different sites together, every difference with every other."""
+    found: _Discordant = {}
+    for (a, (fewest, most)), (b, (more_fewest, more_most)) in product(one.items(), other.items()):
+        _widen(found, a + b, fewest + more_fewest, most + more_most)
+    return found
+
+
+def _widen(found: _Discordant, difference: int, fewest: int, most: int) -> None:
+    least, largest = found.get(difference, (fewest, most))
+    found[difference] = (min(least, fewest), max(largest, most))
+
+
+def _row(slot: str, pairs: int, found: _Discordant, alpha: float) -> tuple[object, ...]:
+    # Of one difference the more pairs differ, the larger is p: the ends of the one are those of the other.
+    smallest = min(_p(difference, fewest) for difference, (fewest, _) in found.items())
+    largest = max(_p(difference, most) for difference, (_, most) in found.items())
     significant = "always" if largest < alpha else "possibly" if smallest < alpha else "never"
-    return (
-        *(slot, pairs, min(differences), max(differences)),
-        *(min(map(sum, fewest)), max(map(sum, most)), smallest, largest, significant),
-    )
+    ends = [min(fewest for fewest, _ in found.values()), max(most for _, most in found.values())]
+    return (slot, pairs, min(found), max(found), *ends, smallest, largest, significant)
+
+
+def _p(difference: int, discordant: int) -> float:
+    return sign_test((discordant + difference) // 2, (discordant - difference) // 2)

@@ -404,6 +404,108 @@ def test_frame_of_another_shape_is_refused(frame: pl.DataFrame, message: str) ->
         sf.audit(frame)
 
 
+# What a second pair of eyes found
+
+
+def test_a_number_with_many_more_digits_does_not_make_the_audit_hang() -> None:
+    entry = parse_typed(
+        ["GitLab 23.05, Magento 32.31, WordPress 58.44, O/A 37.1234567"], sf.SKILLSHIFT
+    )
+    assert "identity" in audited(entry).get_column("code").to_list()
+
+
+def test_an_unrounded_overall_among_rounded_numbers_is_in_order(
+    cells: Cells, honest: Entry
+) -> None:
+    exact = slot_means(cells, "SR")["overall"]
+    assert exact is not None
+    entry = changed(honest, "SR", "overall", repr(float(exact)))
+    assert audited(entry).is_empty()
+
+
+def test_the_packages_own_unrounded_table_is_in_order() -> None:
+    runs = [PUBLISHED.parent / "demo" / f"{name}.jsonl" for name in ("induced", "reference")]
+    found = sf.audit(sf.table(sf.cells(sf.read_tasks(runs))))
+    assert found.filter(pl.col("severity") != "note").is_empty()
+    assert set(found.get_column("entry")) <= {"induced", "reference"}
+
+
+def test_overall_of_cells_that_were_rounded_first_may_have_more_digits(cells: Cells) -> None:
+    entry = print_entry(cells, "rounded", cells_rounded_first=True)
+    cut = {key: rounded(value) for key, value in cells.items() if key[0] == "SR"}
+    mean = sum((Fraction(str(value)) for value in cut.values()), Fraction()) / len(cut)
+    assert audited(changed(entry, "SR", "overall", f"{float(mean):.5f}")).is_empty()
+
+
+def test_a_partial_run_that_says_so_is_not_tested(tmp_path: Path) -> None:
+    records = [
+        line
+        for line in (PUBLISHED.parent / "demo" / "induced.jsonl")
+        .read_text()
+        .splitlines(keepends=True)
+        if '"site": "gitlab", "condition": "tgt-exec"' not in line
+    ]
+    (tmp_path / "run.jsonl").write_text("".join(records))
+    tasks = sf.read_tasks(tmp_path / "run.jsonl")
+    one_less = tasks.filter(pl.col("uid") != "skillshift.magento.v1.602")
+    for part in (tasks, tasks.filter(pl.col("site") == "magento"), one_less):
+        built = sf.build_entry(
+            part, name="n", method="m", model="x", date="2026-11-30", partial=True
+        )
+        path, _ = sf.write_entry(built, tmp_path / "entry.json", force=True)
+        assert sf.audit(path).filter(pl.col("severity") != "note").is_empty()
+        reasons = sf.feasibility(path).get_column("reason").unique().to_list()
+        assert reasons == ["states a partial run, whose cells have unequal numbers of tasks"]
+
+
+def test_sites_with_many_different_prime_counts() -> None:
+    """Their common multiple is beyond 64 bits, and says that everything is possible."""
+    primes = [101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167]
+    axes = sf.Benchmark("primes", sites={f"s{n}": n for n in primes}, conditions=("x",))
+    frame = pl.DataFrame({"metric": ["SR"], "x": [50.0], "s101": [50.5]})
+    tested = sf.feasibility(frame, benchmark=axes)
+    assert tested.select("slot", "trials", "exact").rows() == [
+        ("s101", 101, True),
+        ("x", None, None),
+    ]
+
+
+def test_a_printed_zero_that_leaves_room_for_calls_is_no_finding() -> None:
+    large = sf.Benchmark("large", sites={"a": 3000}, conditions=("x",))
+    entry = parse_typed(["ASC: a 0.00", "SFR: a 50.00"], large)  # up to 15 calls
+    assert audited(entry, benchmark=large).is_empty()
+    stated = replace(entry, skill_calls=0)
+    found = audited(stated, benchmark=large)
+    assert found.select("code", "slot").rows() == [("sfr-without-calls", "a")]
+
+
+def test_one_printed_slot_is_repaired_by_the_values_next_to_it() -> None:
+    hint = audited(parse_typed(["Magento 32.26"], sf.SKILLSHIFT)).get_column("hint").item()
+    assert "changed alone, magento as 32.16 or 32.31 removes every contradiction" in hint
+
+
+def test_sites_and_conditions_that_no_cells_can_have() -> None:
+    """A site at 0 has nothing but zeros, so no condition is above the mean of the others."""
+    row = "GitLab 0.00, Magento 50.00, WordPress 100.00, O/A 50.00, Src 100.00, " + ", ".join(
+        f"{condition} 40.00" for condition in CONDITIONS[1:]
+    )
+    found = audited(parse_typed([row], sf.SKILLSHIFT))
+    assert found.select("code", "slot").rows() == [("impossible-value", "conditions")]
+
+
+def test_what_is_out_of_range_is_said_to_be_that_and_no_more() -> None:
+    found = audited(parse_typed(["Magento 132.26"], sf.SKILLSHIFT))
+    assert found.get_column("code").to_list() == ["range"]
+    tested = sf.feasibility(Read([parse_typed(["Magento 132.26"], sf.SKILLSHIFT)], []))
+    assert tested.is_empty()
+
+
+def test_the_value_next_to_the_largest_is_one() -> None:
+    lab = sf.Benchmark("lab", sites={"bench": 7}, conditions=("plain",))
+    found = audited(parse_typed(["bench 99.00"], lab), benchmark=lab)
+    assert found.get_column("bound").item() == "85.7143 or 100.0000"
+
+
 def test_the_honest_entries_of_these_tests_keep_the_identity(cells: Cells) -> None:
     for metric in ("SR", "AS", "ASC"):
         means = slot_means(cells, metric)

@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 import skillshift_frames as sf
+from skillshift_frames.readers.entries import Read
+from skillshift_frames.readers.entry_rows import parse_typed
 
 LAB = sf.Benchmark("lab", sites={"a": 3, "b": 4}, conditions=("x", "y"))
 
@@ -128,3 +130,17 @@ def test_what_cannot_be_paired_is_refused(
 ) -> None:
     with pytest.raises(sf.InputError, match=message):
         sf.paired_bounds(base, entry(LAB, a=1, b=2), benchmark=LAB, **options)  # type: ignore[arg-type]
+
+
+def test_coarse_numbers_of_many_sites_are_no_burden() -> None:
+    sites = {f"s{n}": 100 + n for n in range(12)}
+    axes = sf.Benchmark("many", sites=sites, conditions=tuple("abcdef"))
+    first, second = (
+        Read([parse_typed([", ".join(f"{site} {rate}" for site in sites)], axes)], [])
+        for rate in (40, 50)
+    )
+    found = sf.paired_bounds(first, second, benchmark=axes)
+    low, high = found.row(-1)[2:4]
+    # Each rate is within a point of what is printed, rounding of cells included.
+    assert low == pytest.approx(0.08 * sum(sites.values()) * 6, abs=30)
+    assert high == pytest.approx(0.12 * sum(sites.values()) * 6, abs=30)

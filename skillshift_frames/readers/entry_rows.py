@@ -144,7 +144,7 @@ def parse_frame(frame: pl.DataFrame, benchmark: Benchmark) -> list[Entry]:
     InputError
         The frame has no column ``metric``, none of the slots, a metric that is none, or one twice for the same entry.
     """
-    said = [name for name in ("entry", *_SAID) if name in frame.columns]
+    said = [name for name in ("entry", "run", *_SAID) if name in frame.columns]
     slots = [slot for slot in benchmark.slots if slot in frame.columns]
     if "metric" not in frame.columns or not slots:
         msg = f"a frame of entries needs a column metric and some of the slots {', '.join(benchmark.slots)}"
@@ -162,7 +162,8 @@ def parse_frame(frame: pl.DataFrame, benchmark: Benchmark) -> list[Entry]:
     for key, numbers in found.items():
         of = dict(zip(said, key, strict=True))
         method, model = (str(of.get(name) or "") for name in ("method", "model"))
-        name = str(of.get("entry") or " / ".join(filter(None, (method, model))) or "frame")
+        named = of.get("entry") or of.get("run") or " / ".join(filter(None, (method, model)))
+        name = str(named or "frame")
         day = of.get("date")
         entries.append(
             Entry(

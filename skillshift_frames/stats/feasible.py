@@ -5,13 +5,13 @@ Everything here is exact: numbers are fractions, and what was printed is known u
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from math import ceil, floor, lcm
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from fractions import Fraction
+    from collections.abc import Iterable, Sequence
 
 
 def counts(
@@ -67,9 +67,14 @@ def decides(slack: Fraction, *, size: int, scale: int = 1) -> bool:
 
 
 def fitting_sizes(
-    value: Fraction, slack: Fraction, sizes: Iterable[int], *, scale: int = 1
+    value: Fraction,
+    slack: Fraction,
+    sizes: Iterable[int],
+    *,
+    scale: int = 1,
+    at_most_one: bool = False,
 ) -> list[int]:
-    """Give those of the sizes for which some count gives the value.
+    """Give those of the sizes for which some count gives the value; ``at_most_one`` where a trial counts 0 or 1.
 
     Examples
     --------
@@ -77,7 +82,11 @@ def fitting_sizes(
     >>> fitting_sizes(Fraction("22.4"), Fraction("0.05"), range(120, 128), scale=100)
     [125]
     """
-    return [size for size in sizes if counts(value, slack, size=size, scale=scale)]
+    return [
+        size
+        for size in sizes
+        if counts(value, slack, size=size, scale=scale, largest=size if at_most_one else None)
+    ]
 
 
 def attainable_ratio_mean(
@@ -112,13 +121,19 @@ def attainable_ratio_mean(
 #: Up to so many calls the sums of ratios are enumerated; far beyond, nearly every printed value is possible anyway.
 LARGEST_TOTAL = 20
 
+#: Of one cell there is nothing to enumerate but the totals themselves.
+_LARGEST_OF_ONE_CELL = 10_000
+
 #: Ratios are held as multiples of one over this, which is exact for every denominator up to `LARGEST_TOTAL`.
 _UNIT = lcm(*range(1, LARGEST_TOTAL + 1))
 
 
 def decidable_total(totals: range, cells: int) -> bool:
     """Tell whether `attainable_ratio_mean` can be asked."""
-    return len(totals) > 0 and (cells == 1 or totals.stop - 1 <= LARGEST_TOTAL)
+    # Not by len(), which takes no more than 64 bits.
+    return totals.stop > totals.start and (
+        totals.stop - 1 <= (_LARGEST_OF_ONE_CELL if cells == 1 else LARGEST_TOTAL)
+    )
 
 
 @cache
@@ -132,3 +147,33 @@ def _ratio_sums(cells: int, denominators: int) -> frozenset[int]:
         for rest in _ratio_sums(cells - 1, denominators - k)
         for top in range(k + 1)
     )
+
+
+def fits_margins(
+    rows: Sequence[Fraction], columns: Sequence[Fraction], *, largest: Fraction, slack: Fraction
+) -> bool:
+    """Tell whether numbers from 0 to ``largest`` can have these sums of rows and of columns, each off by up to the slack.
+
+    The k largest columns cannot hold more than every row has, nor more than ``k · largest`` of each.
+
+    References
+    ----------
+    Gale, D. (1957), A theorem on flows in networks, Pacific Journal of Mathematics 7, 1073-1082.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> def fits(rows, columns):
+    ...     numbers = [[Fraction(n) for n in axis] for axis in (rows, columns)]
+    ...     return fits_margins(*numbers, largest=Fraction(100), slack=Fraction(0))
+    >>> fits([0, 150], [100, 50]), fits([0, 150], [150, 0])
+    (True, False)
+    """
+    for one, other in ((rows, columns), (columns, rows)):
+        ordered = sorted(one, reverse=True)
+        for k in range(1, len(ordered) + 1):
+            held = sum(ordered[:k], Fraction())
+            room = sum((min(total + slack, k * largest) for total in other), Fraction())
+            if held - k * slack > room:
+                return False
+    return True

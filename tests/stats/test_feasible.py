@@ -14,6 +14,7 @@ from skillshift_frames.stats.feasible import (
     counts,
     decidable_total,
     decides,
+    fits_margins,
     fitting_sizes,
 )
 from skillshift_frames.stats.paired import extreme_pairings, sign_test
@@ -92,6 +93,30 @@ def test_a_mean_of_ratios_fits_if_one_of_the_totals_gives_it() -> None:
     assert not attainable_ratio_mean(third, HALF, totals=range(1, 3), cells=1)
     assert attainable_ratio_mean(third, HALF, totals=range(1, 4), cells=1)
     assert not attainable_ratio_mean(third, HALF, totals=range(0), cells=1)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2)])
+def test_margins_fit_exactly_where_some_cells_have_them(shape: tuple[int, int]) -> None:
+    """Against all tables of cells from 0 to 2, in whole numbers: such margins have a table of whole numbers if any."""
+    height, width = shape
+    tables = product(range(3), repeat=height * width)
+    possible = {
+        (
+            tuple(sum(cells[row * width : (row + 1) * width]) for row in range(height)),
+            tuple(sum(cells[column::width]) for column in range(width)),
+        )
+        for cells in tables
+    }
+    for rows in product(range(2 * width + 1), repeat=height):
+        for columns in product(range(2 * height + 1), repeat=width):
+            if sum(rows) == sum(columns):
+                fits = fits_margins(
+                    list(map(Fraction, rows)),
+                    list(map(Fraction, columns)),
+                    largest=Fraction(2),
+                    slack=Fraction(0),
+                )
+                assert fits is ((rows, columns) in possible), (rows, columns)
 
 
 def test_many_calls_are_left_alone_unless_there_is_one_cell() -> None:
