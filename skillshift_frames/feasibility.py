@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor, lcm
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -166,7 +167,7 @@ class Model(Enum):
 EXACT, ROUNDED = Model.EXACT, Model.ROUNDED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Counting:
     """What the numbers of one entry are means over.
 
@@ -208,8 +209,16 @@ class Counting:
         """Tell how far a printed number may be off the mean of its cells."""
         if model is EXACT:
             return half_unit(number)
-        printed = (n for (name, _), n in self.entry.printed.items() if name == metric)
-        return half_unit(number) + max(half_unit(n) for n in (*printed, number) if n is not None)
+        return half_unit(number) + max(half_unit(number), self._coarsest.get(metric, Fraction()))
+
+    @cached_property
+    def _coarsest(self) -> dict[str, Fraction]:
+        """Metric → half a unit of the last digit of its coarsest printed number."""
+        halves: dict[str, Fraction] = {}
+        for (metric, _), number in self.entry.printed.items():
+            if number is not None:
+                halves[metric] = max(halves.get(metric, Fraction()), half_unit(number))
+        return halves
 
     def counts(self, metric: str, slot: str, number: Decimal, model: Model) -> range:
         """Give the counts that a printed number allows; empty where it is impossible."""

@@ -28,8 +28,9 @@ _RANGES: dict[str, tuple[str, Callable[[Decimal], bool]]] = {
     "SFR": ("from 0 to 100", lambda number: 0 <= number <= 100),  # noqa: PLR2004
 }
 
-#: What stands for an unrounded number is exact to so much of itself.
-_UNROUNDED = Fraction(1, 10**9)
+#: A number with more digits was not rounded, and is exact to so much of itself.
+_MOST_DIGITS = 9
+_UNROUNDED = Fraction(1, 10**_MOST_DIGITS)
 
 #: Up to so many times what rounding allows, the leaderboard looks away: 0.02 where two decimals allow 0.01.
 _TOLERATED = 2
@@ -55,12 +56,15 @@ def half_unit(number: Decimal) -> Fraction:
     >>> half_unit(Decimal("16.90")), half_unit(Decimal("17"))
     (Fraction(1, 200), Fraction(1, 2))
     """
-    exponent = number.as_tuple().exponent
+    _, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
         msg = f"{number} has no last digit"
         raise TypeError(msg)
-    # Digits beyond those of a float are no claim of precision: the number was not rounded at all.
-    return max(_half_of_digit(exponent), abs(Fraction(number)) * _UNROUNDED)
+    half = _half_of_digit(exponent)
+    if len(digits) <= _MOST_DIGITS:
+        return half
+    # So many digits are no claim of precision: the number was not rounded at all.
+    return max(half, abs(Fraction(number)) * _UNROUNDED)
 
 
 @cache  # by the digit's place: 16.9 and 16.90 are equal, and not equally precise
