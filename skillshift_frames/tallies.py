@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillshift_frames.benchmark import known_benchmark
 from skillshift_frames.errors import SkillshiftWarning
-from skillshift_frames.readers.bulk import COUNT, distinct_records
+from skillshift_frames.readers.bulk import RECORD, distinct_records
 from skillshift_frames.readers.sources import resolve_sources
 from skillshift_frames.readers.tasks import read_tasks
 from skillshift_frames.tally import tally, tally_counted
@@ -77,5 +77,5 @@ def read_tally(
             unchecked = [] if unique else ["no look was taken for records that repeat a key"]
             for note in [*notes, *unchecked]:
                 warnings.warn(note, SkillshiftWarning, stacklevel=2)
-            return tally_counted(distinct, COUNT)
+            return tally_counted(distinct.records, distinct.counts, RECORD)
     return tally(read_tasks(paths, labels=labels, pool=pool, benchmark=benchmark, extra=extra))

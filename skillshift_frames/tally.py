@@ -77,10 +77,25 @@ def tally(tasks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     return counted.sort(*CELL, *OUTCOME).collect(engine="streaming")
 
 
-def tally_counted(records: pl.DataFrame, count: str) -> pl.DataFrame:
-    """Count the outcomes of records that stand for as many tasks as their column ``count`` says, of one trial each."""
-    counted = _per_trial(records.lazy(), count).group_by(*CELL, *OUTCOME)
-    return counted.agg(tasks=pl.col(count).sum()).sort(*CELL, *OUTCOME).collect(engine="streaming")
+def tally_counted(records: pl.DataFrame, counts: pl.DataFrame, record: str) -> pl.DataFrame:
+    """Count the outcomes of runs whose records are told apart, one trial per task.
+
+    ``counts`` says in its last column how often each ``run`` has each ``record``.
+    """
+    of_record = _per_trial(records.with_columns(run=pl.lit(None, pl.String)).lazy(), record)
+    outcome = ("site", "condition", *OUTCOME)
+    # Outcomes by a number in their order, so that rows are grouped and sorted by two small columns.
+    numbered = of_record.with_columns(pl.struct(outcome).rank("dense").alias("_outcome")).collect()
+    tasks = pl.col(counts.columns[-1]).sum().alias("tasks")
+    found = (
+        counts.join(numbered.select(record, "_outcome"), on=record)
+        .group_by("run", "_outcome")
+        .agg(tasks)
+        .sort("run", "_outcome")
+    )
+    known = numbered.select("_outcome", *outcome).unique("_outcome")
+    joined = found.join(known, on="_outcome", how="left", maintain_order="left")
+    return joined.select("run", *outcome, "tasks")
 
 
 def _per_task(records: pl.LazyFrame) -> pl.LazyFrame:

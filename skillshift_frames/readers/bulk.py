@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -28,7 +28,7 @@ from skillshift_frames.readers.checks import find_faults
 from skillshift_frames.readers.jsonl import Part
 from skillshift_frames.readers.sources import STDIN
 from skillshift_frames.readers.streams import LONGEST_LINE
-from skillshift_frames.schema import TASKS
+from skillshift_frames.schema import TASKS, WHOLE_RUN, measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from skillshift_frames.benchmark import Benchmark
     from skillshift_frames.readers.sources import Source
 
-#: How often a record occurs but for the digits of its uid.
-COUNT = "_count"
+#: Which record, but for the digits of its uid; and how often a run has it.
+RECORD, COUNT = "_record", "_count"
 
 #: Below so many bytes the fixed cost of a few Polars queries exceeds that of decoding every line.
 WORTH_IT = 1 << 20
@@ -58,7 +58,21 @@ _NOT_PLAIN = r"[\x00-\x1f\\]"
 _ODD = 0x9E37_79B9_7F4A_7C15
 
 _PATH, _HEAD, _NUMBERED, _REST, _HASH = "_path", "_head", "_numbered", "_rest", "_hash"
-_GROUP = (_PATH, _HEAD, _NUMBERED, _REST)
+
+
+class DistinctRecords(NamedTuple):
+    """The records of some runs, told apart but for the digits at the end of their uids.
+
+    Attributes
+    ----------
+    records
+        `RECORD` and the columns of `TASKS` but for ``run``, with a number of our own in the place of those digits.
+    counts
+        ``run``, `RECORD` and `COUNT`: one row per run and record that it has.
+    """
+
+    records: pl.DataFrame
+    counts: pl.DataFrame
 
 
 class _UnfitError(Exception):
@@ -67,11 +81,10 @@ class _UnfitError(Exception):
 
 def distinct_records(
     sources: Sequence[Source], benchmark: Benchmark | None, *, unique: bool = True
-) -> pl.DataFrame | None:
+) -> DistinctRecords | None:
     """Give the distinct records of files with their counts, or None where the general reader has to look.
 
-    One row is one run × record but for the digits at the end of its uid: columns as `TASKS`, with a number of our own in
-    the place of those digits, and `COUNT`. Every rule is kept; ``unique`` says whether that of unique keys is, too.
+    Every rule is kept; ``unique`` says whether that of unique keys is, too.
     """
     try:
         return _distinct_records(sources, benchmark, unique=unique)
@@ -81,20 +94,20 @@ def distinct_records(
 
 def _distinct_records(
     sources: Sequence[Source], benchmark: Benchmark | None, *, unique: bool
-) -> pl.DataFrame:
+) -> DistinctRecords:
     paths = [source.path for source in sources]
     prefix = _common_prefix(sources)
     lines = _split(paths, prefix, unique=unique)
-    groups = _groups(lines, several=len(sources) > 1)
-    _fit(groups.height * _LINES_PER_GROUP <= lines.height)
-    decoded = _decode(groups, sources, prefix)
-    # Every rule but that of unique keys: those of the distinct records are ours.
-    rows = labelled(Part(decoded.select(*TASKS), 1), "", 0)
-    faults, _ = find_faults(rows, [], benchmark, paths)
-    _fit(not faults.height)
+    number = _number(lines)
+    distinct = _distinct(lines, number)
+    _fit(distinct.height * _LINES_PER_GROUP <= lines.height)
+    records_of = _checked(_decode(distinct, prefix), benchmark)
+    runs = _runs(lines.get_column(_PATH), sources)
+    counts = _counts(distinct, number, runs, sorted({source.label for source in sources}))
+    _fit(_recorded_alike(records_of, counts))
     if unique:
-        _fit(_keys(lines, decoded).n_unique() == lines.height)
-    return rows.select(*TASKS).with_columns(decoded.get_column(COUNT))
+        _fit(_keys(lines, distinct, records_of, runs).n_unique() == lines.height)
+    return DistinctRecords(records_of.drop("run"), counts)
 
 
 def _fit(is_so: bool) -> None:  # noqa: FBT001 - reads as a sentence
@@ -169,19 +182,23 @@ def _split(paths: Sequence[str], prefix: str, *, unique: bool) -> pl.DataFrame:
     return lines.drop("fits")
 
 
-def _groups(lines: pl.DataFrame, *, several: bool) -> pl.DataFrame:
-    """Count the lines that have beginning and rest in common, file by file."""
-    head, rest = (pl.col(name).to_physical().cast(pl.UInt64) for name in (_HEAD, _REST))
+def _number(lines: pl.DataFrame) -> pl.Series:
+    """Give each line a number that is equal where beginning and rest are."""
+    head, rest = (lines.get_column(name).to_physical().cast(pl.UInt64) for name in (_HEAD, _REST))
     # One number is grouped by in half the time and memory that three columns take.
-    number = head * (1 << 32) + rest * 2 + pl.col(_NUMBERED).cast(pl.UInt64)
-    key = [number.alias("_key"), *([pl.col(_PATH)] if several else [])]
-    first = (pl.col(name).first() for name in _GROUP if not (several and name == _PATH))
-    return lines.group_by(key).agg(*first, pl.len().cast(pl.Int64).alias(COUNT)).drop("_key")
+    return (head * (1 << 32) + rest * 2 + lines.get_column(_NUMBERED)).alias("_number")
 
 
-def _decode(groups: pl.DataFrame, sources: Sequence[Source], prefix: str) -> pl.DataFrame:
-    """Decode each distinct rest once, and put the groups' uids before it."""
-    text = groups.with_columns(pl.col(_PATH, _HEAD, _REST).cast(pl.String))
+def _distinct(lines: pl.DataFrame, number: pl.Series) -> pl.DataFrame:
+    """Give each distinct line once, with `RECORD` and how often it occurs, in the order of the numbers."""
+    parts = (pl.col(name).first() for name in (_HEAD, _NUMBERED, _REST))
+    grouped = lines.lazy().group_by(number).agg(*parts, pl.len().cast(pl.Int64).alias(COUNT))
+    return grouped.sort("_number").with_row_index(RECORD).collect()
+
+
+def _decode(distinct: pl.DataFrame, prefix: str) -> pl.DataFrame:
+    """Decode each distinct rest once, and put the uids before it."""
+    text = distinct.select(RECORD, pl.col(_HEAD, _REST).cast(pl.String), _NUMBERED)
     _fit(not text.select(pl.col(_HEAD).str.contains(_NOT_PLAIN).any()).item())
     rests = text.get_column(_REST).unique()
     try:
@@ -194,32 +211,73 @@ def _decode(groups: pl.DataFrame, sources: Sequence[Source], prefix: str) -> pl.
     _fit(decoded.get_column("run").null_count() == decoded.height)
     # Trials of one task are added up before they are counted.
     _fit(decoded.get_column("trial").n_unique() == 1)
-    labels = {source.path: source.label for source in sources}
-    return (
-        text.join(decoded.drop("uid", "run").with_columns(rests.alias(_REST)), on=_REST)
-        .with_row_index("_number")
-        .with_columns(
-            run=pl.col(_PATH).replace_strict(labels),
-            # A number of its own for each: they are different tasks, as their lines are.
-            uid=pl.when(_NUMBERED).then(pl.concat_str(_HEAD, "_number")).otherwise(pl.col(_HEAD)),
+    # A number of its own for each: they are different tasks, as their lines are.
+    uid = pl.when(_NUMBERED).then(pl.concat_str(_HEAD, RECORD)).otherwise(pl.col(_HEAD))
+    others = decoded.drop("uid").with_columns(rests.alias(_REST))
+    return text.join(others, on=_REST).with_columns(uid=uid).sort(RECORD).select(RECORD, *TASKS)
+
+
+def _checked(decoded: pl.DataFrame, benchmark: Benchmark | None) -> pl.DataFrame:
+    """Put the records to every rule that is about one of them."""
+    # Records that leave out different things are no run's: what a run records is looked at later.
+    left_out = pl.concat_str(pl.col(name).is_null().cast(pl.String) for name in WHOLE_RUN)
+    rows = labelled(Part(decoded.select(*TASKS).with_columns(run=left_out), 1), "", 0)
+    faults, _ = find_faults(rows, [], benchmark, [""])
+    _fit(not faults.height)
+    return rows.select(*TASKS).with_columns(decoded.get_column(RECORD))
+
+
+def _runs(paths: pl.Series, sources: Sequence[Source]) -> pl.Series:
+    """Give for each line the number of its run, by label."""
+    labels = sorted({source.label for source in sources})
+    of_path = {source.path: labels.index(source.label) for source in sources}
+    known = pl.DataFrame({_PATH: list(of_path), "run": list(of_path.values())})
+    return _codes(paths, known.with_columns(pl.col("run").cast(pl.UInt64)))
+
+
+def _counts(
+    distinct: pl.DataFrame, number: pl.Series, runs: pl.Series, labels: list[str]
+) -> pl.DataFrame:
+    """Count run by run how often each record occurs."""
+    if len(labels) == 1:
+        return distinct.select(pl.lit(labels[0]).alias("run"), RECORD, COUNT)
+    record = distinct.get_column("_number").search_sorted(number).cast(pl.UInt64)
+    both = (runs * distinct.height + record).value_counts(name=COUNT)
+    run, count = pl.col(both.columns[0]), pl.col(COUNT).cast(pl.Int64)
+    counted = both.select(run // distinct.height, (run % distinct.height).alias(RECORD), count)
+    label = pl.Series(labels).gather(counted.to_series(0)).alias("run")
+    return counted.select(label, pl.col(RECORD).cast(pl.UInt32), COUNT)
+
+
+def _recorded_alike(records_of: pl.DataFrame, counts: pl.DataFrame) -> bool:
+    """Tell whether each run records steps, and calls, in all of its measured records or in none."""
+    flags = [
+        flag
+        for name in WHOLE_RUN
+        for flag in (
+            pl.col(name).is_not_null().alias(f"has_{name}"),
+            (pl.col(name).is_null() & measured()).alias(f"lacks_{name}"),
         )
-    )
+    ]
+    per_run = counts.join(records_of.select(RECORD, *flags), on=RECORD).group_by("run")
+    any_of = per_run.agg(pl.col("^(has|lacks)_.*$").any())
+    mixed = (pl.col(f"has_{name}") & pl.col(f"lacks_{name}") for name in WHOLE_RUN)
+    return not any_of.select(pl.any_horizontal(mixed).any()).item()
 
 
-def _keys(lines: pl.DataFrame, decoded: pl.DataFrame) -> pl.Series:
+def _keys(
+    lines: pl.DataFrame, distinct: pl.DataFrame, records_of: pl.DataFrame, runs: pl.Series
+) -> pl.Series:
     """Give 64 bits per line that are equal where keys are; whether equal ones are of one key, others settle."""
-    runs = _codes(lines.get_column(_PATH), decoded, pl.col("run"))
-    cells = _codes(lines.get_column(_REST), decoded, pl.struct("site", "condition", "trial"))
+    cell = pl.struct("site", "condition", "trial").rank("dense").cast(pl.UInt64)
+    known = distinct.select(pl.col(_REST)).hstack(records_of.select(cell.alias("cell")))
+    cells = _codes(lines.get_column(_REST), known.unique(_REST))
     # Products wrap around, which is meant: they spread small numbers over all bits.
     return lines.get_column(_HASH) ^ (runs * _ODD + cells * (_ODD + 2))
 
 
-def _codes(column: pl.Series, decoded: pl.DataFrame, value: pl.Expr) -> pl.Series:
-    """Give for each line a number that stands for a value which follows from one of its parts."""
-    numbered = decoded.select(
-        pl.col(column.name), value.rank("dense").cast(pl.UInt64).alias("code")
-    )
-    known = numbered.unique(column.name).with_columns(pl.col(column.name).cast(column.dtype))
-    places = known.get_column(column.name).to_physical()
+def _codes(column: pl.Series, known: pl.DataFrame) -> pl.Series:
+    """Give for each line the number that belongs to its value: ``known`` has values, then numbers."""
+    places = known.to_series(0).cast(column.dtype).to_physical()
     codes = pl.Series([0], dtype=pl.UInt64).new_from_index(0, int(places.max()) + 1)  # type: ignore[arg-type]
-    return codes.scatter(places, known.get_column("code")).gather(column.to_physical())
+    return codes.scatter(places, known.to_series(1)).gather(column.to_physical())

@@ -100,6 +100,32 @@ def test_several_files_are_several_runs_or_shards_of_one(write: Write) -> None:
     assert taken("a.jsonl", "b.jsonl")
 
 
+def test_runs_that_record_different_things_are_in_order(write: Write) -> None:
+    write("a.jsonl", *run_of(100))
+    write("b.jsonl", *run_of(100, skill_calls=None, skill_failures=None))
+    write("c.jsonl", *(line.replace(b'"steps": 3', b'"steps": 4') for line in run_of(100)))
+    assert taken("a.jsonl", "b.jsonl", "c.jsonl")
+    assert outcome(sf.read_tally, "a.jsonl", "b.jsonl", "c.jsonl") == outcome(
+        slowly, "a.jsonl", "b.jsonl", "c.jsonl"
+    )
+    # As shards of one run they are not.
+    found, _ = outcome(sf.read_tally, "a.jsonl", "b.jsonl", pool=True)
+    assert found[0] == "RecordError"
+    assert outcome(sf.read_tally, "a.jsonl", "b.jsonl", pool=True) == outcome(
+        slowly, "a.jsonl", "b.jsonl", pool=True
+    )
+
+
+def test_run_that_records_steps_in_part_is_found_among_others(write: Write) -> None:
+    write("a.jsonl", *run_of(100))
+    write("b.jsonl", *run_of(50), *run_of(50, condition="src-exec", error="gone"))
+    lacking = [json.loads(line) | {"steps": None} for line in run_of(50, condition="src-perc")]
+    write("c.jsonl", *run_of(50), *lacking)
+    assert taken("a.jsonl", "b.jsonl")
+    assert not taken("a.jsonl", "c.jsonl")
+    assert outcome(sf.read_tally, "a.jsonl", "c.jsonl") == outcome(slowly, "a.jsonl", "c.jsonl")
+
+
 @pytest.mark.parametrize("pool", [False, True])
 def test_key_that_comes_again_in_another_file(write: Write, *, pool: bool) -> None:
     write("a.jsonl", *run_of(100))
