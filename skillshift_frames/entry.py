@@ -11,16 +11,22 @@ import polars as pl
 from skillshift_frames.benchmark import SKILLSHIFT, known_benchmark
 from skillshift_frames.errors import InputError
 from skillshift_frames.readers.entry_files import read_entry_files
+from skillshift_frames.readers.entry_json import slot_paths
+from skillshift_frames.readers.json_shape import whole
 from skillshift_frames.schema import METRICS
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from skillshift_frames.benchmark import Benchmark, BenchmarkLike
+    from skillshift_frames.readers.entries import Entry
     from skillshift_frames.readers.sources import Paths
 
 #: So many findings are spelled out where an entry cannot be read; the rest are counted.
 _FINDINGS_SHOWN = 5
+
+#: How a reason says that a null is none of a measurement.
+_DOES_NOT_APPLY = ("not applicable", "does not apply")
 
 
 def entries_schema(benchmark: Benchmark) -> pl.Schema:
@@ -32,7 +38,11 @@ def entries_schema(benchmark: Benchmark) -> pl.Schema:
         "model": pl.String,
         "label": pl.String,
         "skill_calls": pl.Int64,
+        "tasks": pl.Int64,  # of all cells, as stated; null where not
+        "tasks_expected": pl.Int64,  # of all cells of the benchmark
+        "tasks_reason": pl.String,  # why the stated counts are not the benchmark's; null where they are
         "metric": pl.String,
+        "applies": pl.Boolean,  # false: all nulls of the row were said not to apply; true: one was not
     }
     return pl.Schema(said | dict.fromkeys(benchmark.slots, pl.Float64))
 
@@ -65,8 +75,12 @@ def read_entries(paths: Paths, *, benchmark: BenchmarkLike = "skillshift") -> pl
     polars.DataFrame
         Columns and dtypes as `ENTRIES`, by entry, then SR, AS, ASC, SFR: ``entry`` (the file, or method / model where a
         file holds several), ``date``, ``method``, ``model``, ``label`` (where the numbers are from), ``skill_calls`` (all
-        of the run, null where not stated), ``metric``, and the slots as printed (SR and SFR in percent, AS in steps, ASC in
-        calls per task), null where null was printed or nothing was.
+        of the run, null where not stated), ``tasks`` (of all cells, as stated; null for tables of rows, which state none),
+        ``tasks_expected`` (the benchmark's), ``tasks_reason`` (where ``n.websites`` or ``n.conditions`` are not the
+        benchmark's: what is wrong with them), ``metric``, ``applies`` (false where every null of the row has a reason that
+        says "not applicable" or "does not apply", true where one has another or none; null without nulls, and for tables of
+        rows), and the slots as printed (SR and SFR in percent, AS in steps, ASC in calls per task), null where null was
+        printed or nothing was.
 
     Raises
     ------
@@ -83,24 +97,77 @@ def read_entries(paths: Paths, *, benchmark: BenchmarkLike = "skillshift") -> pl
     ... ).row(0)
     ('AWM / mixed', 50.07, 35.29)
     """
-    axes = slots_known(benchmark)
+    return read_with_files(paths, slots_known(benchmark))[0]
+
+
+def read_with_files(paths: Paths, axes: Benchmark) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Do what `read_entries` does, and give the file of each entry, as it can be opened, by the entry's name.
+
+    An entry's name is made for print. A file of which the name cannot be printed is not found by it.
+    """
     read = read_entry_files(paths, axes)
     wrong = [f"{f.entry}: {f.message}" for f in read.findings if f.severity == "error"]
     if wrong:
         rest = len(wrong) - _FINDINGS_SHOWN
         more = [f"… and {rest} more; entry check lists them"] if rest > 0 else []
         raise InputError("\n".join([*wrong[:_FINDINGS_SHOWN], *more]))
+    paths_in = slot_paths(axes)
     rows = [
         (
             *(entry.name, entry.date, entry.method, entry.model, entry.label, entry.skill_calls),
+            *counts,
             metric,
+            _applies(entry, metric, paths_in),
             *(_float(entry.printed.get((metric, slot))) for slot in axes.slots),
         )
-        for entry in read.entries
+        for entry, counts in [(entry, _counts(entry, axes)) for entry in read.entries]
         for metric in METRICS
         if any(printed == metric for printed, _ in entry.printed)
     ]
-    return pl.DataFrame(rows, schema=entries_schema(axes), orient="row")
+    files_of = {entry.name: entry.path for entry in read.entries}
+    return pl.DataFrame(rows, schema=entries_schema(axes), orient="row"), files_of
+
+
+def _counts(entry: Entry, axes: Benchmark) -> tuple[int | None, int, str | None]:
+    """Give the tasks that an entry states over all cells, those of the benchmark, and why the two are not the same."""
+    if entry.content is None:
+        return None, axes.expected, None
+    by_condition = {
+        name: whole(entry.content["n"]["conditions"][name]) or 0 for name in axes.conditions
+    }
+    per_condition = sum(axes.sites.values())
+    sites_agree = dict(entry.tasks) == dict(axes.sites)
+    conditions_agree = set(by_condition.values()) == {per_condition}
+    # Of a partial run n.websites is its smallest cell per site, and n.conditions are sums: only these count all tasks.
+    tasks = (
+        sum(entry.tasks.values()) * len(axes.conditions)
+        if conditions_agree
+        else sum(by_condition.values())
+    )
+    if sites_agree and conditions_agree:
+        return tasks, axes.expected, None
+    if sites_agree or conditions_agree:
+        reason = "n.websites and n.conditions contradict each other"
+    elif tasks == axes.expected:
+        reason = "sites or conditions have other numbers of tasks"
+    else:
+        reason = f"{tasks:,} of {axes.expected:,} tasks"
+    return tasks, axes.expected, reason
+
+
+def _applies(entry: Entry, metric: str, paths: dict[str, tuple[str, ...]]) -> bool | None:
+    """Tell whether a null of the metric is more than one that does not apply; None where nothing is said of any."""
+    if entry.content is None:
+        return None
+    null = [slot for slot in paths if entry.printed.get((metric, slot), 0) is None]
+    if not null:
+        return None
+    # The slot's own reason is the more precise one.
+    said = [
+        entry.reasons.get(".".join((metric, *paths[slot]))) or entry.reasons.get(metric) or ""
+        for slot in null
+    ]
+    return not all(any(words in text.casefold() for words in _DOES_NOT_APPLY) for text in said)
 
 
 def _float(number: Decimal | None) -> float | None:
@@ -120,6 +187,17 @@ def slots_known(benchmark: BenchmarkLike) -> Benchmark:
         msg = "the benchmark of an entry cannot be inferred; give skillshift or the path of a TOML file"
         raise InputError(msg)
     return axes
+
+
+def published_absences() -> pl.DataFrame:
+    """Give the rows that `published` leaves out because skills do not apply, as `ENTRIES`: null in every slot."""
+    entries = published().with_columns(entry=pl.format("{} / {}", "method", "model"))
+    key = ["entry", "date", "method", "model"]
+    listed = entries.select(key).unique(maintain_order=True)
+    every = listed.join(pl.DataFrame({"metric": list(METRICS)}), how="cross")
+    absent = every.join(entries, on=[*key, "metric"], how="anti", maintain_order="left")
+    known = absent.with_columns(applies=pl.lit(value=False))
+    return pl.concat([ENTRIES.to_frame(), known], how="diagonal")
 
 
 def published() -> pl.DataFrame:

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import re
 import warnings
-from fractions import Fraction
-from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from skillshift_frames.entry import slots_known
+from skillshift_frames.entry_calls import call_findings
+from skillshift_frames.entry_records import records_findings
 from skillshift_frames.errors import InputError, SkillshiftWarning, check_choice
 from skillshift_frames.findings import Finding, findings_frame
-from skillshift_frames.marginals import (
-    half_unit,
-    identity_findings,
-    range_findings,
-    unstable_findings,
-)
+from skillshift_frames.marginals import identity_findings, range_findings
 from skillshift_frames.readers.entry_files import read_entry_files
 from skillshift_frames.readers.entry_json import LABELS, slot_paths
-from skillshift_frames.readers.json_shape import whole
+from skillshift_frames.readers.json_shape import MOST_TASKS, value_at, whole
 from skillshift_frames.readers.receipts import Receipt, read_receipt, receipt_path
 from skillshift_frames.readers.tasks import from_frame, read_tasks
 from skillshift_frames.readers.wording import as_written, nearest, printable
-from skillshift_frames.receipt import (
-    OWN_RUN,
-    own_digest,
-    receipt_findings,
-    records_findings,
-    single_run,
-)
+from skillshift_frames.receipt import OWN_RUN, own_digest, receipt_findings, single_run
 from skillshift_frames.schema import METRICS, TASKS
 
 if TYPE_CHECKING:
@@ -54,10 +43,14 @@ _REASONS_COMPARED = 100
 
 
 class Checked(NamedTuple):
-    """What was found, in how many entries it was looked for."""
+    """What was found, in how many entries it was looked for, and whether a digest was recomputed.
+
+    The last is None without records or without a digest, and False where the digest is of a form that is not ours.
+    """
 
     findings: pl.DataFrame
     entries: int
+    digest_recomputed: bool | None = None
 
 
 def check_entry(
@@ -81,8 +74,8 @@ def check_entry(
     receipt
         The receipt of the one entry that is checked; else it is looked for beside each entry (``.receipt.json``).
     records
-        The records that the one entry is said to be from: the receipt's digest, and every number, are recomputed from
-        them. Files as for `read_tasks` (several are shards of one run), or a frame.
+        The records that the one entry is said to be from: the receipt's digest, and every count and number, are recomputed
+        from them. Files as for `read_tasks` (several are shards of one run), or a frame.
     benchmark
         Whose slots and task counts.
     errors
@@ -95,8 +88,8 @@ def check_entry(
     polars.DataFrame
         Columns and dtypes as `FINDINGS`, entry by entry. Codes, of severity error unless said otherwise: ``schema`` (also:
         the file's name), ``missing-slot``, ``missing-reason`` (a null without a reason under its metric or its slot; a
-        reason beside a number is not looked at), ``count-mismatch`` (other task counts than the benchmark's, or skill calls
-        that are not those of ASC), ``identity``, ``identity-rounding`` (warning), ``range``, ``sfr-without-calls``
+        reason beside a number is not looked at), ``count-mismatch`` (other task counts than the benchmark's or the records',
+        or skill calls that are not those of the records, without these those of ASC), ``identity``, ``identity-rounding`` (warning), ``range``, ``sfr-without-calls``
         (warning), ``sfr-unstable`` (note), ``unknown-label``, ``receipt-missing`` (owed for ``self-reported``),
         ``receipt-mismatch`` (also: damaged).
 
@@ -149,20 +142,28 @@ def examine(
         raise InputError(msg)
     tasks = None if records is None else _records(records, axes, extra)
     found = [finding for finding in read.findings if finding.entry not in known]
+    digest_recomputed = None
     for entry in read.entries:
         found += [finding for finding in read.findings if finding.entry == entry.name]
         evidence = _find_receipt(entry, receipt)
-        records_stated = None if evidence is None else whole(evidence.content.get("records"))
-        tried_often = records_stated is not None and records_stated > axes.expected
+        stated = None if evidence is None else evidence.content.get("errors")
+        policy: Errors = errors or stated or "exclude"
         found += _name_findings(entry)
         found += _coverage_findings(entry, axes)
         found += _count_findings(entry, axes)
         found += identity_findings(entry, axes)
         found += range_findings(entry)
-        found += _call_findings(entry, axes, tried_often=tried_often)
+        found += call_findings(entry, evidence, axes, policy, recounted=tasks is not None)
         found += _label_findings(entry)
-        found += _evidence_findings(entry, evidence, tasks, axes, errors)
-    return Checked(findings_frame(found), total)
+        found += _evidence_findings(entry, evidence, axes)
+        if tasks is not None:
+            found += records_findings(entry, evidence, tasks, axes, policy)
+            if evidence is not None and "per_task_commitment" in evidence.content:
+                digest_recomputed = own_digest(evidence) is not None
+                if not digest_recomputed:
+                    note = f"{evidence.name}: the digest is of a form that only another tool knows; the numbers were recomputed, it was not"
+                    warnings.warn(note, SkillshiftWarning, stacklevel=3)
+    return Checked(findings_frame(found), total, digest_recomputed)
 
 
 def _records(records: Paths | pl.DataFrame, axes: Benchmark, extra: Extra) -> pl.DataFrame:
@@ -240,7 +241,7 @@ def _count_findings(entry: Entry, axes: Benchmark) -> Iterator[Finding]:
     expected = {("websites", site): n for site, n in axes.sites.items()}
     expected |= {("conditions", name): everywhere for name in axes.conditions}
     for (axis, slot), n in expected.items():
-        stated = whole(_at(entry.content, "n", axis, slot))
+        stated = whole(value_at(entry.content, "n", axis, slot), MOST_TASKS)
         if stated is not None and stated != n:
             yield Finding(
                 entry.name,
@@ -251,65 +252,6 @@ def _count_findings(entry: Entry, axes: Benchmark) -> Iterator[Finding]:
                 printed=str(stated),
                 bound=str(n),
             )
-
-
-def _call_findings(entry: Entry, axes: Benchmark, *, tried_often: bool) -> Iterator[Finding]:
-    """Find a number of skill calls that is not that of ASC, or lacks; and an SFR that rests on too few."""
-    calls = entry.skill_calls
-    asc = [number for (metric, _), number in entry.printed.items() if metric == "ASC"]
-    applies = any(number is not None for number in asc)
-    if entry.content is not None and calls is None:
-        null = _at(entry.content, "n", "skill_calls", default=0) is None
-        if null and applies and entry.label == OWN_RUN:
-            message = "n.skill_calls is null, and a self-reported entry owes it where skills apply"
-            hint = "the sum of skill_calls over all records; 0 where none was made"
-            yield Finding(entry.name, "schema", message, hint)
-    if calls is not None and not applies and len(asc) == len(axes.slots):
-        yield Finding(
-            entry.name,
-            "count-mismatch",
-            f"n.skill_calls is {calls}, and ASC is null",
-            "where skills do not apply to the method both are null; where they do, ASC is a number",
-            metric="ASC",
-            printed=str(calls),
-            bound="null",
-        )
-    if calls is not None:
-        yield from _calls_against_asc(entry, calls, axes, tried_often=tried_often)
-    rates = [
-        slot for (m, slot), number in entry.printed.items() if m == "SFR" and number is not None
-    ]
-    if calls == 0 and rates:
-        message = "is printed, and no skill was called: a share of nothing is null"
-        hint = f"null, with a reason, in {', '.join(rates)}"
-        yield Finding(entry.name, "sfr-without-calls", message, hint, metric="SFR", printed="0")
-    else:
-        yield from unstable_findings(entry)
-
-
-def _calls_against_asc(
-    entry: Entry, calls: int, axes: Benchmark, *, tried_often: bool
-) -> Iterator[Finding]:
-    """Compare the stated calls with calls per task times tasks, as far as rounding of ASC allows."""
-    printed = {site: entry.printed.get(("ASC", site)) for site in axes.sites}
-    asc = {site: number for site, number in printed.items() if number is not None}
-    if len(asc) < len(printed) or dict(entry.tasks) != dict(axes.sites):
-        return
-    tasks = {site: n * len(axes.conditions) for site, n in axes.sites.items()}
-    implied = sum((Fraction(number) * tasks[site] for site, number in asc.items()), Fraction())
-    slack = sum((half_unit(number) * tasks[site] for site, number in asc.items()), Fraction())
-    low, high = max(0, ceil(implied - slack)), floor(implied + slack)
-    # Where tasks were tried several times, calls are those of all trials, and ASC is per trial.
-    if calls < low or (calls > high and not tried_often):
-        yield Finding(
-            entry.name,
-            "count-mismatch",
-            f"n.skill_calls is {calls}, and ASC over all tasks gives {low} to {high}",
-            "the sum of skill_calls over all records; ASC is the same per task",
-            metric="ASC",
-            printed=str(calls),
-            bound=f"{low} to {high}",
-        )
 
 
 def _label_findings(entry: Entry) -> Iterator[Finding]:
@@ -340,14 +282,8 @@ def _find_receipt(entry: Entry, given: str | os.PathLike[str] | None) -> Receipt
     return read_receipt(beside) if beside is not None and beside.is_file() else None
 
 
-def _evidence_findings(
-    entry: Entry,
-    receipt: Receipt | None,
-    tasks: pl.DataFrame | None,
-    axes: Benchmark,
-    errors: Errors | None,
-) -> Iterator[Finding]:
-    """Find where receipt and records, as far as they are there, do not speak for the entry."""
+def _evidence_findings(entry: Entry, receipt: Receipt | None, axes: Benchmark) -> Iterator[Finding]:
+    """Find where the receipt does not speak for the entry, or lacks."""
     if receipt is not None:
         yield from receipt_findings(entry, receipt, axes)
     elif entry.label == OWN_RUN:
@@ -359,23 +295,3 @@ def _evidence_findings(
             f"is self-reported, and has no receipt{where}",
             "entry build writes both; --receipt names one that lies elsewhere",
         )
-    if tasks is None:
-        return
-    policy = errors or (receipt.content.get("errors") if receipt is not None else None)
-    if (
-        receipt is not None
-        and receipt.content.get("per_task_commitment")
-        and not own_digest(receipt)
-    ):
-        note = f"{receipt.name}: the digest is of a form that only another tool knows; the numbers were recomputed, it was not"
-        warnings.warn(note, SkillshiftWarning, stacklevel=4)
-    yield from records_findings(entry, receipt, tasks, axes, policy or "exclude")
-
-
-def _at(content: object, *path: str, default: object = None) -> object:
-    """Give the value at a path, the default where there is none."""
-    for key in path:
-        if not isinstance(content, dict) or key not in content:
-            return default
-        content = content[key]
-    return content

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import polars as pl
 
 from skillshift_frames.errors import InputError, check_choice
 from skillshift_frames.ranks import printed_form
-from skillshift_frames.sampling import difference, rounded
+from skillshift_frames.sampling import difference
 from skillshift_frames.schema import METRICS, STABLE_CALLS
 from skillshift_frames.shift import benchmark_of_rows, check_rows
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 #: One row is one entry.
 LEADERBOARD = pl.Schema(
     {
-        "rank": pl.Int64(),  # 1 is best; null where the number to rank by is
+        "rank": pl.Int64(),  # 1 is best; null where the number to rank by is, or the run is partial
         "model": pl.String(),
         "method": pl.String(),
         "date": pl.Date(),
@@ -35,7 +36,10 @@ LEADERBOARD = pl.Schema(
         "drop": pl.Float64(),  # SR under the first condition − SR under the last, in points
         "gap": pl.Float64(),  # to the best of those that it is ranked against; 0 for the best
         "skill_calls": pl.Int64(),  # of the whole run; null where not stated
-        "marks": pl.List(pl.String()),  # not-applicable, unstable
+        "tasks": pl.Int64(),  # of all cells, as stated; null where not
+        "tasks_expected": pl.Int64(),  # of all cells of the benchmark
+        "rank_reason": pl.String(),  # why there is no rank
+        "marks": pl.List(pl.String()),  # partial, not-applicable, unstable
         "entry": pl.String(),
     }
 )
@@ -50,8 +54,18 @@ _NO_ORDER = {
     "drop": "a method that fails everywhere drops by nothing",
 }
 
+#: What skills are measured by.
+_SKILLS = {"ASC", "SFR"}
+
 _ENTRY = ("entry", "date", "method", "model")
-_SAID = ("label", "skill_calls", "receipt")
+_SAID = ("label", "skill_calls", "receipt", "tasks", "tasks_expected", "tasks_reason")
+
+#: What a frame may hold beside metric and slots.
+_KNOWN: dict[str, pl.DataType] = {
+    **{name: LEADERBOARD[name] for name in (*_ENTRY, *_SAID) if name in LEADERBOARD},
+    "tasks_reason": pl.String(),
+    "applies": pl.Boolean(),
+}
 
 
 def leaderboard(
@@ -70,7 +84,8 @@ def leaderboard(
     ----------
     entries
         From `skillshift_frames.read_entries` or `skillshift_frames.published`: ``metric``, ``method``, ``model``, a column
-        per slot, and ``entry``, ``date``, ``label``, ``skill_calls`` and ``receipt`` as far as they are known.
+        per slot, and ``entry``, ``date``, ``label``, ``skill_calls``, ``receipt``, ``tasks``, ``tasks_expected``,
+        ``tasks_reason`` and ``applies`` as far as they are known.
     sort
         ``"SR"`` (the highest first) or ``"AS"`` (the lowest first).
     slot
@@ -84,12 +99,15 @@ def leaderboard(
     -------
     polars.DataFrame
         Columns and dtypes as `LEADERBOARD`: models by name, in each the best entry first, then equal ones by method, date
-        and name, and last, without a rank, those of which the number to rank by is null. Numbers that are equal as printed
+        and name. Without a rank come after them partial entries, whose stated task counts are not the benchmark's, and
+        last those of which the number to rank by is null; ``rank_reason`` says which. Numbers that are equal as printed
         (two decimals) share a rank, and the next one is skipped: 1, 1, 3. ``SR``, ``AS``, ``ASC`` and ``SFR`` are as
         printed in the slot; ``drop`` is SR under the benchmark's first condition − SR under its last, in points; ``gap``
-        how far the number to rank by is behind the best (0 is best). ``marks``: ``not-applicable`` (ASC and SFR
-        are null in every slot), ``unstable`` (an SFR of an entry with fewer than 30 skill calls, or that states none).
-        ``entry`` is method / model where it was not given. Empty for no entries.
+        how far the number to rank by is, as printed, behind the best (0 is best). ``marks``: ``partial``,
+        ``not-applicable`` (ASC and SFR are null in the slot, and were said not to apply), ``ASC-not-applicable`` and
+        ``SFR-not-applicable`` (one of them alone), ``unstable`` (an SFR of an entry with fewer than 30 skill calls, or that
+        states none). Models whose names differ in nothing but case and the space around them are one, under the spelling
+        that most of its entries have. ``entry`` is method / model where it was not given. Empty for no entries.
 
     Raises
     ------
@@ -99,7 +117,9 @@ def leaderboard(
 
     Notes
     -----
-    The rules are those of the SkillShift-Bench leaderboard.
+    The rules are those of the SkillShift-Bench leaderboard. In a frame without ``applies``, as of
+    `skillshift_frames.published`, an entry with rows of neither ASC nor SFR, where others have some, is one to which skills
+    do not apply. An entry that states no task counts is taken for complete.
 
     Examples
     --------
@@ -126,9 +146,13 @@ def leaderboard(
     axes = benchmark_of_rows(entries, benchmark)
     check_choice("slot", slot, axes.slots)
     groups: dict[str | None, list[dict[str, Any]]] = {}
-    for row in _rows(_each_entry(check_rows(entries, axes)), slot, axes):
+    found = _each_entry(check_rows(entries, axes))
+    listed = _rows(found, slot, axes, says_applies="applies" in entries.columns)
+    for row in _one_spelling(list(listed)):
         groups.setdefault(None if across_models else row["model"], []).append(row)
-    ranked = [row for model in sorted(groups, key=_folded) for row in _ranked(groups[model], sort)]
+    ranked = [
+        row for model in sorted(groups, key=_folded) for row in _ranked(groups[model], sort, slot)
+    ]
     return pl.DataFrame(ranked, schema=LEADERBOARD, orient="row")
 
 
@@ -136,14 +160,13 @@ def _each_entry(
     rows: pl.DataFrame,
 ) -> dict[tuple[Any, ...], dict[str, dict[str, Any]]]:
     """Give each entry's rows by metric, under its name, date, method and model."""
-    wanted = {name: LEADERBOARD[name] for name in (*_ENTRY, *_SAID)}
     for name in ("method", "model"):
         if name not in rows.columns:
             msg = (
                 f"the frame lacks the column {name!r}; entries have metric, method, model and slots"
             )
             raise InputError(msg)
-    for name, dtype in wanted.items():
+    for name, dtype in _KNOWN.items():
         if name not in rows.columns:
             rows = rows.with_columns(pl.lit(None, dtype=dtype).alias(name))
         elif rows.schema[name] == pl.Null or (
@@ -171,10 +194,15 @@ def _each_entry(
 
 
 def _rows(
-    found: dict[tuple[Any, ...], dict[str, dict[str, Any]]], slot: str, axes: Benchmark
+    found: dict[tuple[Any, ...], dict[str, dict[str, Any]]],
+    slot: str,
+    axes: Benchmark,
+    *,
+    says_applies: bool,
 ) -> Iterator[dict[str, Any]]:
-    """Give the columns of each entry, but for its rank and its gap."""
+    """Give the columns of each entry, but for its rank, the reason for none, and its gap."""
     nothing = dict.fromkeys(axes.slots)
+    skilled = any(_SKILLS & of_entry.keys() for of_entry in found.values())
     for key, of_entry in found.items():
         said = dict(zip(_ENTRY, key, strict=True))
         for name in _SAID:
@@ -185,12 +213,20 @@ def _rows(
             said[name] = values.pop() if values else None
         numbers = {metric: of_entry.get(metric, nothing) for metric in METRICS}
         rates = numbers["SR"]
-        applies = any(
-            numbers[name][each] is not None for name in ("ASC", "SFR") for each in axes.slots
-        )
+        if said["tasks_expected"] is None:
+            said["tasks_expected"] = axes.expected
+        # A frame that does not say what applies leaves out what does not; one that does says so of a row.
+        left_out = not says_applies and skilled and not _SKILLS & of_entry.keys()
+        absent = [
+            metric
+            for metric in sorted(_SKILLS)
+            if numbers[metric][slot] is None
+            and (left_out or numbers[metric].get("applies") is False)
+        ]
         few = said["skill_calls"] is None or said["skill_calls"] < STABLE_CALLS
         marks = [
-            *([] if applies else ["not-applicable"]),
+            *(["partial"] if _partial_reason(said) else []),
+            *(["not-applicable"] if len(absent) > 1 else [f"{m}-not-applicable" for m in absent]),
             *(["unstable"] if few and numbers["SFR"][slot] is not None else []),
         ]
         several = len(axes.conditions) > 1
@@ -201,25 +237,57 @@ def _rows(
         yield said | values_of | {"drop": drop, "marks": marks}
 
 
-def _ranked(group: list[dict[str, Any]], sort: str) -> Iterator[dict[str, Any]]:
-    """Give the entries of one group in their order, with rank and gap."""
+def _partial_reason(said: dict[str, Any]) -> str | None:
+    """Say why an entry is not of the benchmark's tasks, as far as it states its own."""
+    tasks, expected, reason = said["tasks"], said["tasks_expected"], said["tasks_reason"]
+    if reason is None and tasks is not None and tasks != expected:
+        return f"{tasks:,} of {expected:,} tasks"
+    return None if reason is None else str(reason)
+
+
+def _one_spelling(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Give models that differ in case or the space around them one name, whatever the order of the rows."""
+    spellings: dict[str, Counter[str]] = {}
+    for row in rows:
+        name = (row["model"] or "").strip()
+        spellings.setdefault(name.casefold(), Counter())[name] += 1
+    for row in rows:
+        of_model = spellings[(row["model"] or "").strip().casefold()]
+        usual = min(of_model, key=lambda name: (-of_model[name], name))
+        yield row | {"model": usual or None}
+
+
+def _ranked(group: list[dict[str, Any]], sort: str, slot: str) -> Iterator[dict[str, Any]]:
+    """Give the entries of one group in their order, with rank and gap, or why there is none."""
     direction = _DIRECTIONS[sort]
 
     def order(row: dict[str, Any]) -> tuple[object, ...]:
         printed = printed_form(row[sort])
         day = (row["date"] is None, row["date"] or date.min)
-        number = (1, Decimal(0)) if printed is None else (0, direction * printed)
-        return (number, _folded(row["method"]), day, row["entry"] or "", _folded(row["model"]))
+        number = Decimal(0) if printed is None else direction * printed
+        last = (printed is None, _partial_reason(row) is not None)
+        return (
+            last,
+            number,
+            _folded(row["method"]),
+            day,
+            row["entry"] or "",
+            _folded(row["model"]),
+        )
 
-    values = [direction * row[sort] for row in group if row[sort] is not None]
-    rank, before = 0, None
+    rank, best, before = 0, None, None
     for place, row in enumerate(sorted(group, key=order), start=1):
         printed = printed_form(row[sort])
+        reason = _partial_reason(row)
+        if printed is None or reason is not None:
+            what = f"{sort} {'overall' if slot == 'overall' else f'of {slot}'} is not given"
+            yield row | {"rank": None, "gap": None, "rank_reason": reason or what}
+            continue
+        # Who shares a rank shares its gap: both are taken from what is printed.
+        best = printed if best is None else best
         if printed != before:
             rank, before = place, printed
-        known = printed is not None
-        gap = rounded(direction * row[sort] - min(values)) if known else None
-        yield row | {"rank": rank if known else None, "gap": gap}
+        yield row | {"rank": rank, "gap": float(abs(printed - best)), "rank_reason": None}
 
 
 def _folded(name: str | None) -> tuple[bool, str, str]:

@@ -31,24 +31,19 @@ from __future__ import annotations
 import hashlib
 import re
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
 from skillshift_frames._version import __version__
-from skillshift_frames.cells import cells
 from skillshift_frames.errors import InputError
 from skillshift_frames.findings import Finding
-from skillshift_frames.marginals import half_unit
 from skillshift_frames.readers.entry_files import NotTextError, decode, read_bytes
 from skillshift_frames.readers.json_shape import parse_object, too_long, whole
 from skillshift_frames.readers.receipts import Receipt, read_receipt, receipt_path
 from skillshift_frames.readers.wording import NO_NUMBERS, Number, as_written, printable
-from skillshift_frames.schema import METRICS
-from skillshift_frames.stats.rounding import half_up
-from skillshift_frames.table import slots
+from skillshift_frames.schema import METRICS, TASKS
 
 if TYPE_CHECKING:
     import os
@@ -89,7 +84,6 @@ _ESCAPES = {
 #: So many lines are put together at a time; the digest does not depend on it.
 _LINES_AT_ONCE = 1 << 16
 
-_DIGITS_SHOWN = 12
 _NAMED = 4
 _DIFFERENCES_SHOWN = 10
 
@@ -136,8 +130,9 @@ def records_digest(tasks: pl.DataFrame | pl.LazyFrame) -> str:
     parts: list[pl.Expr] = []
     for name in _FIELDS:
         value = pl.col(name).cast(pl.String)
-        if frame.schema[name] == pl.String:
-            escaped = pl.col(name).str.replace_many(list(_ESCAPES), list(_ESCAPES.values()))
+        # By what a record has there: a frame may hold its text as categories, too.
+        if TASKS[name] == pl.String:
+            escaped = value.str.replace_many(list(_ESCAPES), list(_ESCAPES.values()))
             value = pl.concat_str(pl.lit('"'), escaped, pl.lit('"'))
         parts += [pl.lit("," if parts else "["), value.fill_null("null")]
     lines = frame.select(pl.concat_str(*parts, pl.lit("]\n"))).to_series().sort()
@@ -190,6 +185,18 @@ def make_receipt(
         "aggregate": aggregate,
         "env_digests": {},
         "per_task_commitment": {"form": FORM, "sha256": records_digest(tasks)},
+    }
+
+
+def task_counts(of_cells: pl.DataFrame, benchmark: Benchmark) -> dict[str, Any]:
+    """Count what an entry's ``n`` says: of a complete run the benchmark's tasks, of a partial one what was measured."""
+    fewest = dict(of_cells.group_by("site").agg(pl.col("n").min()).iter_rows())
+    summed = dict(of_cells.group_by("condition").agg(pl.col("n").sum()).iter_rows())
+    calls = of_cells.get_column("skill_calls").drop_nulls()
+    return {
+        "websites": {site: fewest[site] for site in benchmark.sites},
+        "conditions": {name: summed[name] for name in benchmark.conditions},
+        "skill_calls": calls.sum() if calls.len() else None,
     }
 
 
@@ -255,52 +262,6 @@ def receipt_findings(entry: Entry, receipt: Receipt, benchmark: Benchmark) -> It
         yield mismatch(f"per_task_commitment.sha256: {as_written(digest)} is no SHA-256")
 
 
-def records_findings(
-    entry: Entry, receipt: Receipt | None, tasks: pl.DataFrame, benchmark: Benchmark, errors: Errors
-) -> Iterator[Finding]:
-    """Find where records of one run are not those that a receipt commits to, or do not give the entry's numbers."""
-    if receipt is not None:
-        yield from _other_records(entry, receipt, tasks)
-    of_records = slots(cells(tasks, benchmark=benchmark, errors=errors), benchmark=benchmark)
-    differing = [
-        (metric, slot, value, entry.printed[metric, slot])
-        for metric, slot, value in of_records.select("metric", "slot", "value").iter_rows()
-        if (metric, slot) in entry.printed and not _prints(entry.printed[metric, slot], value)
-    ]
-    if not differing:
-        return
-    metric, slot, value, number = differing[0]
-    more = len(differing) - 1
-    shown = "null" if value is None else f"{half_up(value, 4):f}"
-    printed = "null" if number is None else f"{number:f}"
-    rest = f"; {more} more {'slot differs' if more == 1 else 'slots differ'}" if more else ""
-    yield Finding(
-        entry.name,
-        "receipt-mismatch",
-        f"is {printed}, and the records give {shown}{rest}",
-        f"tasks with an error: --errors {errors}",
-        metric=metric,
-        slot=slot,
-        printed=printed,
-        bound=shown,
-    )
-
-
-def _other_records(entry: Entry, receipt: Receipt, tasks: pl.DataFrame) -> Iterator[Finding]:
-    digest = own_digest(receipt)
-    if digest is None or digest == (found := records_digest(tasks)):
-        return
-    message = (
-        f"the records are not those of the receipt: their digest is {found[:_DIGITS_SHOWN]}…, "
-        f"not {printable(digest[:_DIGITS_SHOWN])}…"
-    )
-    stated = whole(receipt.content.get("records"))
-    if stated is not None:
-        message += f"; {tasks.height:,} records, in the receipt {stated:,}"
-    hint = "name the per_task.jsonl that the entry was built from, as it was then"
-    yield Finding(entry.name, "receipt-mismatch", f"{receipt.name}: {message}", hint)
-
-
 def own_digest(receipt: Receipt) -> str | None:
     """Give the digest that a receipt commits to, None where it is of a form that is not ours.
 
@@ -315,14 +276,7 @@ def own_digest(receipt: Receipt) -> str | None:
     if not isinstance(commitment, dict) or commitment.get("form") != FORM:
         return None
     digest = commitment.get("sha256")
-    return digest if isinstance(digest, str) else as_written(digest)
-
-
-def _prints(number: Decimal | None, value: float | None) -> bool:
-    """Tell whether a printed number is a value rounded to the digits that were printed, ties either way."""
-    if number is None or value is None:
-        return number is None and value is None
-    return abs(Fraction(number) - Fraction(repr(value))) <= half_unit(number)
+    return digest if isinstance(digest, str) else None
 
 
 def _other_numbers(entry: Entry, receipt: Receipt, metrics: dict[str, Any]) -> Iterator[Finding]:

@@ -170,8 +170,8 @@ def _candidates(counting: Counting, metric: str, slot: str) -> list[Decimal] | N
     steps = range(floor((wanted - reach) / unit), ceil((wanted + reach) / unit) + 1)
     if len(steps) > _MOST_CANDIDATES:
         return None
-    numbers = (Decimal(step).scaleb(exponent) for step in steps)
-    return [number for number in numbers if number != printed]
+    tried = (Decimal(step).scaleb(exponent) for step in steps)
+    return [number for number in tried if number != printed]
 
 
 def _possible_next_to(

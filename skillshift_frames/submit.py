@@ -15,7 +15,7 @@ from skillshift_frames.entry import slots_known
 from skillshift_frames.errors import InputError, check_choice
 from skillshift_frames.readers.entry_json import LABELS, SCHEMA_VERSION, slot_paths
 from skillshift_frames.readers.json_shape import is_date
-from skillshift_frames.receipt import OWN_RUN, make_receipt, single_run
+from skillshift_frames.receipt import OWN_RUN, make_receipt, single_run, task_counts
 from skillshift_frames.schema import METRICS
 from skillshift_frames.stats.rounding import half_up
 from skillshift_frames.table import slots
@@ -106,8 +106,8 @@ def build_entry(
     errors
         Tasks with an error: ``"exclude"`` them from every mean, or count them as failures (``"zero"``).
     partial
-        Build the entry also where tasks were not measured; its notes then say which cells, and ``n`` what was measured (of
-        a site the fewest tasks of its cells). `check_entry` reports such an entry: its counts are not the benchmark's.
+        Build the entry also where tasks were not measured (a task with an error is, where it counts as a failure); its
+        notes then say which cells, and ``n`` what was measured (of a site the fewest tasks of its cells). `check_entry` reports such an entry: its counts are not the benchmark's.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def build_entry(
     frame = tasks.lazy().collect()
     run = single_run(frame)
     of_cells = cells(frame, benchmark=axes, errors=errors)
-    gaps = _gaps(of_cells)
+    gaps = _gaps(of_cells, errors)
     if gaps and not partial:
         msg = f"run {run} is not complete: {_some(gaps)}; --partial builds an entry that says so"
         raise InputError(msg)
@@ -191,7 +191,7 @@ def build_entry(
         },
         "harness_version": harness_version,
         "metrics": metrics,
-        "n": _counts(of_cells, axes),
+        "n": task_counts(of_cells, axes),
         "reasons": dict(_reasons(numbers, of_cells, axes)),
         "notes": " ".join(filter(None, (notes, *_remarks(of_cells, gaps, errors)))),
     }
@@ -251,11 +251,14 @@ def _own_source() -> str:
     return f"Computed by skillshift-frames {__version__} from the records of the run."
 
 
-def _gaps(of_cells: pl.DataFrame) -> list[str]:
-    """Say which cells have not exactly the benchmark's tasks, all of them measured."""
+def _gaps(of_cells: pl.DataFrame, errors: Errors) -> list[str]:
+    """Say which cells have not exactly the benchmark's tasks, all of them measured or counted as failures."""
     said = []
     for cell in of_cells.iter_rows(named=True):
-        if cell["scored"] != cell["expected"] or cell["errored"]:
+        if errors == "zero":  # a failure is a result, and no gap
+            if cell["n"] != cell["expected"]:
+                said.append(f"{_name(cell)} {cell['n']}/{cell['expected']}")
+        elif cell["scored"] != cell["expected"] or cell["errored"]:
             errored = f" ({cell['errored']} with an error)" if cell["errored"] else ""
             said.append(f"{_name(cell)} {cell['scored']}/{cell['expected']}{errored}")
     return said
@@ -277,18 +280,6 @@ def _metrics(numbers: pl.DataFrame, axes: Benchmark) -> dict[str, Any]:
     }
 
 
-def _counts(of_cells: pl.DataFrame, axes: Benchmark) -> dict[str, Any]:
-    """Count what the numbers rest on: of a complete run the benchmark's tasks, of a partial one what was measured."""
-    fewest = dict(of_cells.group_by("site").agg(pl.col("n").min()).iter_rows())
-    summed = dict(of_cells.group_by("condition").agg(pl.col("n").sum()).iter_rows())
-    calls = of_cells.get_column("skill_calls").drop_nulls()
-    return {
-        "websites": {site: fewest[site] for site in axes.sites},
-        "conditions": {name: summed[name] for name in axes.conditions},
-        "skill_calls": calls.sum() if calls.len() else None,
-    }
-
-
 def _remarks(of_cells: pl.DataFrame, gaps: list[str], errors: Errors) -> Iterator[str]:
     """Say in the entry what its numbers alone would not."""
     counts = of_cells.select(
@@ -296,7 +287,8 @@ def _remarks(of_cells: pl.DataFrame, gaps: list[str], errors: Errors) -> Iterato
     )
     total = counts.row(0, named=True)
     if gaps:
-        yield f"Partial: {total['scored']} of {total['expected']} tasks were measured ({', '.join(gaps)})."
+        done = "were run" if errors == "zero" else "were measured"
+        yield f"Partial: {total['n']} of {total['expected']} tasks {done} ({', '.join(gaps)})."
     if total["errored_trials"]:
         what = "count as failures" if errors == "zero" else "are in no mean"
         yield f"Trials with an error ({total['errored_trials']}) {what}."

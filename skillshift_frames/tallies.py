@@ -71,8 +71,9 @@ def read_tally(
     True
     """
     if extra == "refuse":
+        known = known_benchmark(benchmark)
         sources, notes = resolve_sources(paths, labels=labels, pool=pool)
-        distinct = distinct_records(sources, known_benchmark(benchmark), unique=unique)
+        distinct = distinct_records(sources, known, unique=unique)
         if distinct is not None:
             unchecked = [] if unique else ["no look was taken for records that repeat a key"]
             for note in [*notes, *unchecked]:

@@ -362,7 +362,144 @@ def test_records_speak_for_an_entry_without_a_receipt(built: BuiltEntry, tmp_pat
     found = check_entry(path, records="data/demo/induced.jsonl")
     assert codes(found) == [("receipt-missing", None, None)]
     found = check_entry(path, records="data/demo/reference.jsonl")
-    assert codes(found) == [("receipt-missing", None, None), ("receipt-mismatch", "SR", "gitlab")]
+    assert codes(found) == [
+        ("receipt-missing", None, None),
+        ("count-mismatch", "ASC", None),
+        ("receipt-mismatch", "SR", "gitlab"),
+    ]
+
+
+# Records: what they count is exact
+
+
+@pytest.mark.parametrize("calls", [100_000, 190, 180, 0])
+def test_calls_are_those_of_the_records_to_the_last_one(
+    built: BuiltEntry, tmp_path: Path, calls: int
+) -> None:
+    """180 and 190 are what ASC, rounded, lets pass."""
+    content = changed(built.entry, "n.skill_calls", calls)
+    path, _ = write_entry(BuiltEntry(content, built.receipt), tmp_path / "results.json")
+    found = check_entry(path, records="data/demo/induced.jsonl").filter(code="count-mismatch")
+    assert found.select("message", "printed", "bound").rows() == [
+        (f"n.skill_calls is {calls}, and the records give 191", str(calls), "191")
+    ]
+
+
+def test_calls_of_records_without_any_are_none(tmp_path: Path) -> None:
+    tasks = sf.read_tasks("data/demo/workflow.jsonl")
+    built = build_entry(tasks, partial=True, **SAID)
+    content = changed(built.entry, "n.skill_calls", 12)
+    path, _ = write_entry(BuiltEntry(content, built.receipt), tmp_path / "results.json")
+    found = check_entry(path, records=tasks).filter(metric="ASC")
+    assert found.get_column("message").to_list() == [
+        "n.skill_calls is 12, and the records give null"
+    ]
+
+
+def test_a_partial_run_that_claims_all_tasks_is_found(built: BuiltEntry, tmp_path: Path) -> None:
+    tasks = sf.read_tasks("data/demo/workflow.jsonl")
+    partial = build_entry(tasks, partial=True, **SAID)
+    for axis in ("websites", "conditions"):
+        partial.entry["n"][axis] = built.entry["n"][axis]
+    partial.receipt["n_per_cell"] = built.receipt["n_per_cell"]
+    path, _ = write_entry(partial, tmp_path / "results.json")
+    assert check_entry(path).height == 0
+    assert check_entry(path, records=tasks).select("code", "slot", "message").rows() == [
+        (
+            "count-mismatch",
+            "gitlab",
+            "n.websites.gitlab is 162, and the records give 160; 5 more counts differ",
+        )
+    ]
+
+
+# Calls against ASC, where there are no records
+
+
+def run_of(benchmark: sf.Benchmark, *trials: dict[str, Any]) -> pl.DataFrame:
+    """Give a run of a benchmark of one cell."""
+    same = {"site": "cart", "condition": "plain", "success": True, "steps": 3, "skill_failures": 0}
+    frame = pl.DataFrame([same | trial for trial in trials], infer_schema_length=None)
+    return sf.from_frame(frame, run="asi", benchmark=benchmark)
+
+
+def test_tasks_that_count_as_failures_may_be_without_calls(tmp_path: Path) -> None:
+    """ASC is the mean of the three tasks whose calls were recorded, n.skill_calls their sum: no bound for four."""
+    shop = sf.Benchmark("shop", {"cart": 4}, ("plain",))
+    lost: dict[str, Any] = {"uid": "d", "error": "timeout", "success": None, "steps": None}
+    lost |= {"skill_calls": None, "skill_failures": None}
+    measured = ({"uid": uid, "skill_calls": 20} for uid in "abc")
+    tasks = run_of(shop, *measured, lost)
+    built = build_entry(tasks, benchmark=shop, errors="zero", **SAID)
+    assert built.entry["n"]["skill_calls"] == 60
+    assert built.entry["metrics"]["ASC"]["overall"] == 20.0
+    path, receipt = write_entry(built, tmp_path / "results.json")
+    for records in (None, tasks):
+        assert check_entry(path, records=records, benchmark=shop).height == 0
+    # More than all four can have made is still too many.
+    write_json(path, changed(built.entry, "n.skill_calls", 81))
+    found = check_entry(path, benchmark=shop)
+    assert found.select("code", "bound").rows() == [("count-mismatch", "80 or fewer")]
+    # Without the receipt, only who asks knows what errors count as.
+    write_json(path, changed(built.entry, "submission.provenance.label", "reported-only"))
+    receipt.unlink()
+    assert check_entry(path, benchmark=shop, errors="zero").height == 0
+    assert check_entry(path, benchmark=shop).get_column("bound").to_list() == ["80 or more"]
+
+
+def test_calls_have_no_upper_bound_where_tasks_may_have_been_tried_often(tmp_path: Path) -> None:
+    shop = sf.Benchmark("shop", {"cart": 2}, ("plain",))
+    trials = ({"uid": uid, "trial": t, "skill_calls": 20} for uid in "ab" for t in (1, 2))
+    tasks = run_of(shop, *trials)
+    built = build_entry(tasks, benchmark=shop, label="reported-only", **SAID)
+    assert built.entry["n"]["skill_calls"] == 80
+    path = write_json(tmp_path / "results.json", built.entry)
+    assert check_entry(path, benchmark=shop).height == 0
+    beside = tmp_path / "results.receipt.json"
+    commitments: tuple[object, ...] = ("5f2a", {"form": "harness 3", "sha256": "5f2a"})
+    for commitment in commitments:
+        theirs = changed(built.receipt, "per_task_commitment", commitment)
+        write_json(beside, without(theirs, "records"))
+        assert check_entry(path, benchmark=shop).height == 0
+        write_json(beside, theirs | {"records": 2})  # whatever another tool calls a record
+        assert check_entry(path, benchmark=shop).height == 0
+    write_json(beside, built.receipt)
+    assert check_entry(path, records=tasks, benchmark=shop).height == 0
+    write_json(path, changed(built.entry, "n.skill_calls", 39))
+    assert check_entry(path, benchmark=shop).get_column("bound").to_list() == ["40 or more"]
+
+
+@pytest.mark.parametrize(("calls", "fits"), [(16, False), (17, True), (18, True), (19, False)])
+def test_a_range_without_a_whole_number_is_widened_to_those_around_it(
+    tmp_path: Path,
+    calls: int,
+    fits: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """Two tasks with ASC 8.75 are 17.49 to 17.51 calls."""
+    shop = sf.Benchmark("shop", {"cart": 2}, ("plain",))
+    built = build_entry(
+        run_of(shop, *({"uid": uid, "skill_calls": 20} for uid in "ab")), benchmark=shop, **SAID
+    )
+    block = {"websites": {"cart": 8.75}, "conditions": {"plain": 8.75}, "overall": 8.75}
+    entry = changed(changed(built.entry, "metrics.ASC", block), "n.skill_calls", calls)
+    receipt = built.receipt | {"aggregate": entry["metrics"]}
+    path, _ = write_entry(BuiltEntry(entry, receipt), tmp_path / "results.json")
+    found = check_entry(path, benchmark=shop).filter(code="count-mismatch")
+    assert found.get_column("bound").to_list() == ([] if fits else ["17 to 18"])
+
+
+def test_an_asc_below_zero_bounds_nothing(damaged: Callable[..., pl.DataFrame]) -> None:
+    changes = [(f"metrics.ASC.websites.{site}", -1) for site in sf.SKILLSHIFT.sites]
+    assert "count-mismatch" not in damaged(*changes).get_column("code")
+
+
+def test_a_count_beyond_anything_measured_is_said_once(
+    damaged: Callable[..., pl.DataFrame],
+) -> None:
+    for count in (10**9 + 1, 10**20):
+        assert codes(damaged(("n.websites.gitlab", count))) == [("schema", None, None)]
+    found = damaged(("n.skill_calls", 10**12 + 1))
+    assert codes(found) == [("schema", None, None), ("sfr-unstable", "SFR", None)]
 
 
 def test_every_code_of_the_check_has_been_seen() -> None:
@@ -435,7 +572,7 @@ def test_findings_come_entry_by_entry_and_entries_are_counted(
         write_entry(built, tmp_path / f"{name}.json")
     write_json(tmp_path / "b.json", changed(built.entry, "n.websites.gitlab", 1))
     (tmp_path / "d.json").write_text("{")
-    found, entries = examine(
+    found, entries, _ = examine(
         tmp_path, receipt=None, records=None, benchmark="skillshift", errors=None, extra="refuse"
     )
     assert entries == 4
@@ -448,7 +585,7 @@ def test_findings_come_entry_by_entry_and_entries_are_counted(
 def test_entries_of_a_table_are_counted_and_rows_that_are_none_are_not(tmp_path: Path) -> None:
     table = tmp_path / "rows.csv"
     table.write_text("metric,method,overall\nSR,a,1\nSR,b,2\nTR,c,3\n")
-    found, entries = examine(
+    found, entries, _ = examine(
         table, receipt=None, records=None, benchmark="skillshift", errors=None, extra="refuse"
     )
     assert entries == 2

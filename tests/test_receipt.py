@@ -243,9 +243,49 @@ def test_a_receipt_falls_when_one_record_changes(
 
 def test_a_lost_record_is_counted(written: Path) -> None:
     tasks = sf.read_tasks(DEMO).slice(1)
-    digest, numbers = check_entry(written, records=tasks).iter_rows(named=True)
+    digest, counts, numbers = check_entry(written, records=tasks).iter_rows(named=True)
     assert "2,129 records, in the receipt 2,130" in digest["message"]
+    assert counts["message"] == (
+        "n.websites.gitlab is 162, and the records give 161; 1 more count differs"
+    )
     assert numbers["code"] == "receipt-mismatch"
+
+
+@pytest.mark.parametrize("stated", [99_999, 5, 2129, 0])
+def test_the_number_of_records_is_counted_where_the_digest_matches(
+    written: Path, built: BuiltEntry, stated: int
+) -> None:
+    rewritten(written, built.receipt | {"records": stated})
+    ((code, message),) = [
+        (code, said) for code, said in found(written, records=DEMO) if code != "count-mismatch"
+    ]
+    assert code == "receipt-mismatch"
+    assert message.endswith(f"records is {stated}, and there are 2130")
+
+
+def test_the_hint_of_a_number_that_differs_speaks_of_errors_only_where_there_are_some(
+    written: Path, built: BuiltEntry
+) -> None:
+    entry = changed(built.entry, "metrics.SR.overall", 35.67)
+    write_json(written, entry)
+    rewritten(written, built.receipt | {"aggregate": entry["metrics"]})
+    (row,) = check_entry(written, records=DEMO).iter_rows(named=True)
+    assert row["message"] == "is 35.67, and the records give 35.6612"
+    assert row["hint"] == (
+        "build the entry again from these records, or name those that it was built from"
+    )
+
+
+@pytest.mark.parametrize("kind", ["categorical", "enum"])
+def test_digest_of_text_that_is_held_as_categories(kind: str) -> None:
+    run = [RECORD, RECORD | {"condition": "hard", "error": 'a "b"'}]
+    tasks = frame_of(run)
+    held = tasks.with_columns(
+        column.cast(pl.Categorical() if kind == "categorical" else pl.Enum(values.sort()))
+        for name in ("uid", "site", "condition", "error")
+        for column, values in [(pl.col(name), tasks.get_column(name).drop_nulls().unique())]
+    )
+    assert records_digest(held) == digest_of(run)
 
 
 def test_records_that_give_other_numbers_name_the_first_slot_and_both_values(written: Path) -> None:
@@ -358,7 +398,16 @@ DAMAGES: list[tuple[str, object, str]] = [
     ("records", 10**40, "has more digits than anything measured"),
     ("per_task_commitment", 7, "an object or a string is needed"),
     ("per_task_commitment.sha256", "abc", 'per_task_commitment.sha256: "abc" is no SHA-256'),
-    ("per_task_commitment.sha256", None, '"null" is no SHA-256'),
+    ("per_task_commitment.sha256", None, "is null; a string that is not empty is needed"),
+    ("per_task_commitment.sha256", "", '"" is a string; a string that is not empty is needed'),
+    ("per_task_commitment.form", "", "per_task_commitment.form: "),
+    ("per_task_commitment.form", 3, "per_task_commitment.form: 3 is an integer"),
+    ("per_task_commitment", {}, "per_task_commitment: is empty: it commits to nothing"),
+    ("per_task_commitment", "", "per_task_commitment: is empty: it commits to nothing"),
+    ("per_task_commitment", " ", "per_task_commitment: is empty: it commits to nothing"),
+    ("per_task_commitment", {"sha256": "5f2a"}, "per_task_commitment.form: is missing"),
+    ("per_task_commitment", {"form": "harness 3"}, "per_task_commitment.sha256: is missing"),
+    ("records", 10**12 + 1, "is beyond anything measured, which ends at 1,000,000,000,000"),
     ("env_digests", "\ud800", "half of a surrogate pair"),
 ]
 
@@ -416,9 +465,7 @@ def test_a_key_that_comes_twice_in_a_receipt_is_a_finding(written: Path, built: 
     assert message.endswith('the key "records" is there 2 times in one object: 1, 2130')
 
 
-@pytest.mark.parametrize(
-    "commitment", ["5f2a", {"sha256": "5f2a"}, {"form": "harness 3", "sha256": "5f2a"}]
-)
+@pytest.mark.parametrize("commitment", ["5f2a", {"form": "harness 3", "sha256": "5f2a"}])
 def test_a_receipt_of_another_tool_is_checked_in_all_but_its_digest(
     written: Path, built: BuiltEntry, commitment: object
 ) -> None:
@@ -436,8 +483,9 @@ def test_a_receipt_of_another_tool_is_checked_in_all_but_its_digest(
     with pytest.warns(sf.SkillshiftWarning, match="the numbers were recomputed, it was not"):
         assert found(written, records=DEMO) == []
     with pytest.warns(sf.SkillshiftWarning):
-        ((_, message),) = found(written, records="data/demo/reference.jsonl")
-    assert "the records give" in message
+        messages = [said for _, said in found(written, records="data/demo/reference.jsonl")]
+    assert len(messages) == 2
+    assert all("the records give" in said for said in messages)
 
 
 # What a leaderboard asks

@@ -312,17 +312,32 @@ def test_a_partial_entry_says_what_was_measured() -> None:
     }
 
 
-def test_errored_tasks_are_gaps_whatever_they_count_as() -> None:
+def test_errored_tasks_are_gaps_unless_they_count_as_failures(tmp_path: Path) -> None:
     run = small_run()
     run[0] |= {"error": "timeout"}
     tasks = frame_of(run)
-    for errors in ("exclude", "zero"):
-        with pytest.raises(sf.InputError, match=r"forum × plain 2/3 \(1 with an error\)"):
-            build_entry(tasks, benchmark=SMALL_BENCHMARK, errors=errors, **SAID)
-    built = build_entry(tasks, benchmark=SMALL_BENCHMARK, errors="zero", partial=True, **SAID)
+    with pytest.raises(sf.InputError, match=r"forum × plain 2/3 \(1 with an error\)"):
+        build_entry(tasks, benchmark=SMALL_BENCHMARK, **SAID)
+    built = build_entry(tasks, benchmark=SMALL_BENCHMARK, errors="zero", **SAID)
     assert built.entry["n"]["websites"] == {"forum": 3, "shop": 2}
     assert built.receipt["errors"] == "zero"
-    assert "Trials with an error (1) count as failures." in built.entry["notes"]
+    assert built.entry["notes"] == "Trials with an error (1) count as failures."
+    path, _ = write_entry(built, tmp_path / "results.json")
+    found = check_entry(path, records=tasks, benchmark=SMALL_BENCHMARK)
+    assert set(found.get_column("code")) <= {"sfr-unstable"}
+
+
+def test_missing_tasks_are_gaps_also_where_errors_count_as_failures() -> None:
+    run = small_run()[1:]
+    run[0] |= {"error": "timeout"}
+    tasks = frame_of(run)
+    with pytest.raises(sf.InputError, match=r"not complete: forum × plain 2/3; --partial"):
+        build_entry(tasks, benchmark=SMALL_BENCHMARK, errors="zero", **SAID)
+    built = build_entry(tasks, benchmark=SMALL_BENCHMARK, errors="zero", partial=True, **SAID)
+    assert built.entry["notes"] == (
+        "Partial: 9 of 10 tasks were run (forum × plain 2/3). "
+        "Trials with an error (1) count as failures."
+    )
 
 
 def test_a_cell_with_more_tasks_than_the_benchmark_is_refused() -> None:

@@ -9,7 +9,7 @@ import typer
 
 import skillshift_frames as sf
 from skillshift_frames.cli.options import (
-    BenchmarkOption,
+    EntryBenchmarkOption,
     Force,
     FormatOption,
     LevelOption,
@@ -83,7 +83,7 @@ def audit(
         int, typer.Option("--trials", metavar="N", help="Trials of each task behind a cell.")
     ] = 1,
     level: LevelOption = 0.95,
-    benchmark: BenchmarkOption = "skillshift",
+    benchmark: EntryBenchmarkOption = "skillshift",
     format: FormatOption = None,  # noqa: A002 - the option's name
     output: Output = None,
     force: Force = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -10,7 +11,7 @@ import typer
 
 from skillshift_frames.cli import audit
 from skillshift_frames.cli.options import (
-    BenchmarkOption,
+    EntryBenchmarkOption,
     ErrorsOption,
     Extra,
     Force,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 Label: TypeAlias = Literal["self-reported", "reported-only", "verified-paper"]
 
+#: As for records, but for ``infer``: an entry does not say how many tasks a site has.
 _BUILD_EXAMPLE = """\b
 Example:
   skillshift-frames entry build runs/asi.jsonl -o submissions/ --name "ASI, our run" --method ASI --model gpt-4.1 --date 2026-11-30
@@ -37,6 +39,11 @@ _CHECK_EXAMPLE = """\b
 Example:
   skillshift-frames entry check submissions/*.json
   skillshift-frames entry check results.json --records runs/asi.jsonl --strict"""
+
+
+_LEFT_OUT = (
+    "The digest was not recomputed: its form is known only to the tool that wrote the receipt."
+)
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -140,7 +147,7 @@ def build(
     ] = False,
     pool: Pool = False,
     extra: Extra = "refuse",
-    benchmark: BenchmarkOption = "skillshift",
+    benchmark: EntryBenchmarkOption = "skillshift",
     errors: ErrorsOption = "exclude",
     output: Annotated[
         Path | None,
@@ -228,12 +235,12 @@ def check(
         typer.Option(
             "--records",
             metavar="FILE",
-            help="The run's records: recompute digest and numbers. Several are shards of one run.",
+            help="The run's records: recompute digest, counts and numbers. Several are shards of one run.",
             show_default=False,
         ),
     ] = None,
     extra: Extra = "refuse",
-    benchmark: BenchmarkOption = "skillshift",
+    benchmark: EntryBenchmarkOption = "skillshift",
     errors: Annotated[
         Literal["exclude", "zero"] | None,
         typer.Option(
@@ -242,7 +249,12 @@ def check(
             show_default=False,
         ),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 also for warnings.")] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Exit 1 also for warnings, and for a digest that is not recomputed."
+        ),
+    ] = False,
     format: FormatOption = None,  # noqa: A002 - the option's name
     output: Output = None,
     force: Force = False,
@@ -254,6 +266,7 @@ def check(
     from skillshift_frames.entry_check import examine  # noqa: PLC0415 - not for --help
     from skillshift_frames.findings import worst  # noqa: PLC0415
     from skillshift_frames.render import findings as shown, machine  # noqa: PLC0415
+    from skillshift_frames.render.document import Note  # noqa: PLC0415
 
     if not entries:
         msg = "no entry was named"
@@ -272,17 +285,23 @@ def check(
         )
 
     def make(chosen: Format, *, color: bool) -> str:
-        found, total = work()
+        found, total, digest_recomputed = work()
         if chosen == "text":
-            return shown.findings_text(found, total)
+            left_out = f"{_LEFT_OUT}\n" if digest_recomputed is False else ""
+            return shown.findings_text(found, total) + left_out
         if chosen == "json":
-            return shown.findings_json(found)
+            # Only records can give a digest, so without them there is nothing to say of it.
+            said = {"digest_recomputed": digest_recomputed} if records else {}
+            return shown.findings_json(found, **said)
         document = shown.findings_document(found, total, "Findings")
         if chosen == "csv":
             say_notes(document)
             return machine.to_csv(found)
+        if digest_recomputed is False:
+            document = replace(document, notes=(*document.notes, Note(_LEFT_OUT)))
         return render(document, chosen, color=color)
 
     emit(make, format, output, force=force)
-    if worst(work().findings) in ({"error", "warning"} if strict else {"error"}):
+    unproven = strict and work().digest_recomputed is False
+    if unproven or worst(work().findings) in ({"error", "warning"} if strict else {"error"}):
         raise typer.Exit(1)

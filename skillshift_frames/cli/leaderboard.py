@@ -10,7 +10,6 @@ import typer
 
 import skillshift_frames as sf
 from skillshift_frames.cli.options import (
-    BenchmarkOption,
     ErrorsOption,
     Extra,
     Force,
@@ -24,9 +23,10 @@ from skillshift_frames.cli.options import (
     SeedOption,
     parse_labels,
 )
-from skillshift_frames.cli.output import Format, emit, render, say_notes
+from skillshift_frames.cli.output import Format, emit, render, say, say_notes
 from skillshift_frames.cli.reading import let_interrupts_through, reading
 from skillshift_frames.cli.records import Found
+from skillshift_frames.render.escape import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +46,14 @@ Named: TypeAlias = Annotated[
 ]
 Published: TypeAlias = Annotated[
     bool, typer.Option("--published", help="The entries of the public leaderboard.")
+]
+Whose: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--benchmark",
+        metavar="skillshift|infer|FILE.toml",
+        help="Whose sites and conditions; infer is for records, for entries do not tell.",
+    ),
 ]
 
 _RECORDS = (".jsonl", ".ndjson", ".gz", ".zst", ".parquet", ".arrow")
@@ -75,7 +83,7 @@ def add_commands(app: typer.Typer) -> None:
         no_args_is_help=True,
     )(leaderboard)
     app.command(
-        short_help="Show how success falls under each shift.",
+        short_help="Show how SR, or another metric, changes under each shift.",
         epilog="\b\nExample:\n  skillshift-frames shift runs/*.jsonl\n"
         "  skillshift-frames shift --published --format csv > shift.csv",
         no_args_is_help=True,
@@ -105,7 +113,7 @@ def leaderboard(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
-    benchmark: BenchmarkOption = "skillshift",
+    benchmark: Whose = "skillshift",
     errors: ErrorsOption = "exclude",
     level: LevelOption = 0.95,
     seed: SeedOption = 0,
@@ -118,9 +126,13 @@ def leaderboard(
     from skillshift_frames.render import leaderboard as boards  # noqa: PLC0415 - not for --help
 
     def of_entries(paths: list[str], chosen: Format, *, color: bool) -> str:
-        entries, axes = _read_entries(paths, benchmark, published=published)
+        from skillshift_frames.entry import published_absences  # noqa: PLC0415 - not for --help
+
+        entries, axes, files_of = _read_entries(paths, benchmark, published=published)
+        if published:
+            entries = entries.vstack(published_absences())
         board = sf.leaderboard(
-            _with_receipts(entries),
+            _with_receipts(entries, files_of),
             sort=sort,
             slot=slot,
             across_models=across_models,
@@ -142,6 +154,7 @@ def leaderboard(
         tasks = sf.read_tasks(paths, **reading(label, benchmark, pool=pool, extra=extra))
         axes = sf.resolve_benchmark(benchmark, tasks)
         cells = sf.cells(tasks, benchmark=axes, errors=errors)
+        _hint_at_shards(cells)
         ranked = sf.ranks(
             tasks,
             slot=slot,
@@ -172,21 +185,22 @@ def shift(
     files: Named = None,
     published: Published = False,
     metric: Annotated[
-        Literal["SR", "AS", "ASC", "SFR"], typer.Option("--metric", help="What falls.")
+        Literal["SR", "AS", "ASC", "SFR"],
+        typer.Option("--metric", help="What is compared with the source condition."),
     ] = "SR",
     source: Annotated[
         str | None,
         typer.Option(
             "--source",
             metavar="CONDITION",
-            help="The condition to fall from; default: the benchmark's first.",
+            help="The condition to start from; default: the benchmark's first.",
             show_default=False,
         ),
     ] = None,
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
-    benchmark: BenchmarkOption = "skillshift",
+    benchmark: Whose = "skillshift",
     errors: ErrorsOption = "exclude",
     level: LevelOption = 0.95,
     seed: SeedOption = 0,
@@ -196,7 +210,7 @@ def shift(
     output: Output = None,
     force: Force = False,
 ) -> None:
-    """Show how SR falls from the source condition to each shifted one: in points, and in percent of the source.
+    """Show how SR, or the --metric, changes from the source condition to each shifted one, also in percent of the source.
 
     A shift is contextual (another version of the site), perceptual (it looks otherwise), of execution (it acts otherwise),
     or two of these. Of records, with paired intervals: the same families run under both conditions.
@@ -204,7 +218,7 @@ def shift(
     from skillshift_frames.render import shift as shifts  # noqa: PLC0415 - not for --help
 
     def of_entries(paths: list[str], chosen: Format, *, color: bool) -> str:
-        entries, axes = _read_entries(paths, benchmark, published=published)
+        entries, axes, _ = _read_entries(paths, benchmark, published=published)
         falls = sf.shift(entries, metric=metric, source=source, benchmark=axes)
         start = source or axes.conditions[0]
         if chosen == "json":
@@ -217,6 +231,7 @@ def shift(
         tasks = sf.read_tasks(paths, **reading(label, benchmark, pool=pool, extra=extra))
         axes = sf.resolve_benchmark(benchmark, tasks)
         cells = sf.cells(tasks, benchmark=axes, errors=errors)
+        _hint_at_shards(cells)
         falls = sf.shift_intervals(
             tasks,
             metric=metric,
@@ -247,6 +262,15 @@ def shift(
         return of_kind(given.paths, chosen, color=color)
 
     emit(make, format, output, force=force)
+
+
+def _hint_at_shards(cells: pl.DataFrame) -> None:
+    """Give the hint of the other commands where runs look like parts of one."""
+    for group in sf.shards(cells):
+        labels = ", ".join(map(escape_text, group))
+        say(
+            f"hint: {labels} have no cell in common and look like shards of one run; --pool reads them as one"
+        )
 
 
 def _shown(document: Document, frame: pl.DataFrame, chosen: Format, *, color: bool) -> str:
@@ -334,13 +358,14 @@ def _refuse(context: typer.Context, options: Mapping[str, str], why: str) -> Non
 
 def _read_entries(
     paths: list[str], benchmark: str, *, published: bool
-) -> tuple[pl.DataFrame, sf.Benchmark]:
-    """Read entries, and put the published ones before them."""
+) -> tuple[pl.DataFrame, sf.Benchmark, dict[str, str]]:
+    """Read entries, put the published ones before them, and give each entry's file by the entry's name."""
     import polars as pl  # noqa: PLC0415 - not for --help
 
-    from skillshift_frames.entry import entries_schema, read_entries, slots_known  # noqa: PLC0415
+    from skillshift_frames.entry import entries_schema, read_with_files, slots_known  # noqa: PLC0415
 
     axes = slots_known(benchmark)
+    files_of: dict[str, str] = {}
     frames = [entries_schema(axes).to_frame()]
     if published:
         if axes.slots != sf.SKILLSHIFT.slots:
@@ -349,11 +374,12 @@ def _read_entries(
         name = pl.format("{} / {}", "method", "model").alias("entry")
         frames.append(sf.published().with_columns(name))
     if paths:
-        frames.append(read_entries(paths, benchmark=axes))
-    return pl.concat(frames, how="diagonal"), axes
+        read, files_of = read_with_files(paths, axes)
+        frames.append(read)
+    return pl.concat(frames, how="diagonal"), axes, files_of
 
 
-def _with_receipts(entries: pl.DataFrame) -> pl.DataFrame:
+def _with_receipts(entries: pl.DataFrame, files_of: Mapping[str, str]) -> pl.DataFrame:
     """Say of each entry that was read from a file of its own what the receipt beside it says."""
     import polars as pl  # noqa: PLC0415 - not for --help
 
@@ -361,9 +387,9 @@ def _with_receipts(entries: pl.DataFrame) -> pl.DataFrame:
 
     named = entries.select("entry", "label").unique().rows()
     states = {
-        (name, label): receipt_state(name, label)
+        (name, label): receipt_state(files_of[name], label)
         for name, label in named
-        if os.path.isfile(name)  # noqa: PTH113 - as it was given
+        if files_of.get(name)  # standard input has no file
     }
     found = [states.get(row) for row in entries.select("entry", "label").iter_rows()]
     return entries.with_columns(receipt=pl.Series(found, dtype=pl.String))

@@ -45,6 +45,11 @@ BenchmarkOption: TypeAlias = Annotated[
         "--benchmark", metavar="skillshift|infer|FILE.toml", help="Whose sites and conditions."
     ),
 ]
+#: Of an entry the benchmark cannot be inferred.
+EntryBenchmarkOption: TypeAlias = Annotated[
+    str,
+    typer.Option("--benchmark", metavar="skillshift|FILE.toml", help="Whose sites and conditions."),
+]
 ErrorsOption: TypeAlias = Annotated[
     Literal["exclude", "zero"],
     typer.Option("--errors", help="Tasks with an error: in no mean, or counted as failures."),

@@ -11,10 +11,11 @@ from skillshift_frames.readers.entries import Entry, Read
 from skillshift_frames.readers.json_shape import (
     BOOLEAN,
     BOOLEAN_OR_NULL,
-    COUNT,
-    COUNT_OR_NULL,
+    CALLS_OR_NULL,
     DATE,
+    METRIC_OR_NULL,
     NUMBER_OR_NULL,
+    TASKS_COUNTED,
     TEXT,
     TEXT_OR_NULL,
     departures,
@@ -51,9 +52,9 @@ def slot_paths(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
 
 def _shape(benchmark: Benchmark) -> dict[str, Shape]:
     block: Shape = {
-        "websites": dict.fromkeys(benchmark.sites, NUMBER_OR_NULL),
-        "conditions": dict.fromkeys(benchmark.conditions, NUMBER_OR_NULL),
-        "overall": NUMBER_OR_NULL,
+        "websites": dict.fromkeys(benchmark.sites, METRIC_OR_NULL),
+        "conditions": dict.fromkeys(benchmark.conditions, METRIC_OR_NULL),
+        "overall": METRIC_OR_NULL,
     }
     return {
         "schema_version": exactly(SCHEMA_VERSION),
@@ -74,9 +75,9 @@ def _shape(benchmark: Benchmark) -> dict[str, Shape]:
         "harness_version": TEXT,
         "metrics": dict.fromkeys(METRICS, block),
         "n": {
-            "websites": dict.fromkeys(benchmark.sites, COUNT),
-            "conditions": dict.fromkeys(benchmark.conditions, COUNT),
-            "skill_calls": COUNT_OR_NULL,
+            "websites": dict.fromkeys(benchmark.sites, TASKS_COUNTED),
+            "conditions": dict.fromkeys(benchmark.conditions, TASKS_COUNTED),
+            "skill_calls": CALLS_OR_NULL,
         },
         "reasons": None,
         "notes": TEXT,

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 _KEYS_SHOWN = 10
 _VALUES_SHOWN = 3
 
+#: More tasks, more calls, and a larger value of a metric nobody has; and what is beyond them, nothing computes with.
+MOST_TASKS = 10**9
+MOST_CALLS = 10**12
+MOST_OF_A_METRIC = 10**9
+
 #: Digits that a number has when written out. Nothing measured has more, and 1e999999999 would fill the memory.
 _MOST_DIGITS = 30
 
@@ -31,11 +37,12 @@ _EXPONENT = re.compile(r"[eE]([+-]?\d+)$")
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value that is no object: what is needed, and whether a JSON value is that."""
+    """A value that is no object: what is needed, whether a JSON value is that, and how far from 0 a number may be."""
 
     needed: str
     fits: Callable[[object], bool]
     nullable: bool = False
+    most: int | None = None
 
 
 #: The keys of an object with what is below them; None is an object of strings under any key.
@@ -80,8 +87,10 @@ def _is_number(value: object) -> bool:
 TEXT = Leaf("a string", _is_text)
 TEXT_OR_NULL = Leaf("a string or null", _is_text, nullable=True)
 NUMBER_OR_NULL = Leaf("a number or null", _is_number, nullable=True)
-COUNT = Leaf("a whole number", is_count)
-COUNT_OR_NULL = Leaf("a whole number or null", is_count, nullable=True)
+METRIC_OR_NULL = Leaf("a number or null", _is_number, nullable=True, most=MOST_OF_A_METRIC)
+TASKS_COUNTED = Leaf("a whole number", is_count, most=MOST_TASKS)
+RECORDS_COUNTED = Leaf("a whole number", is_count, most=MOST_CALLS)
+CALLS_OR_NULL = Leaf("a whole number or null", is_count, nullable=True, most=MOST_CALLS)
 DATE = Leaf("a date like 2026-08-23", is_date)
 BOOLEAN = Leaf("true or false", lambda value: isinstance(value, bool))
 BOOLEAN_OR_NULL = Leaf("true, false or null", lambda value: isinstance(value, bool), nullable=True)
@@ -106,17 +115,30 @@ def too_long(number: Number) -> bool:
     )
 
 
-def whole(value: object) -> int | None:
-    """Give a JSON value that is a whole number from 0 as an integer; None for anything else.
+def whole(value: object, most: int = MOST_CALLS) -> int | None:
+    """Give a JSON value that is a whole number from 0 to ``most`` as an integer; None for anything else.
 
     Examples
     --------
     >>> whole(Number("355")), whole(Number("3e2")), whole(Number("9" * 99)), whole(True)
     (355, None, None, None)
     """
-    if isinstance(value, Number) and is_count(value) and not too_long(value):
+    if isinstance(value, Number) and is_count(value) and not _beyond(value, most):
         return int(value.token)
     return None
+
+
+def _beyond(number: Number, most: int) -> bool:
+    return too_long(number) or abs(Decimal(number.token)) > most
+
+
+def value_at(content: object, *path: str, default: object = None) -> object:
+    """Give the value that keys lead to in a JSON value, the default where they lead nowhere."""
+    for key in path:
+        if not isinstance(content, dict) or key not in content:
+            return default
+        content = content[key]
+    return content
 
 
 def parse_object(text: str) -> tuple[dict[str, Any] | None, list[Problem]]:
@@ -224,6 +246,9 @@ def _wrong_leaf(value: object, leaf: Leaf, path: tuple[str, ...]) -> Iterator[Pr
         if isinstance(value, str) and leaf.needed.startswith(("a date", '"')):
             shown = f"is {written}"
         yield Problem(path, f"{shown}; {leaf.needed} is needed", _hint(value), written)
+    elif leaf.most is not None and isinstance(value, Number) and _beyond(value, leaf.most):
+        message = f"{written} is beyond anything measured, which ends at {leaf.most:,}"
+        yield Problem(path, message, "look for a mistyped digit", written)
 
 
 def _shown(value: object) -> str:

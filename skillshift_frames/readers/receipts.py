@@ -11,13 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skillshift_frames.readers.entry_files import RECEIPT_SUFFIX, NotTextError, decode, read_bytes
-from skillshift_frames.readers.json_shape import COUNT, TEXT, Leaf, departures, parse_object
+from skillshift_frames.readers.json_shape import (
+    RECORDS_COUNTED,
+    TEXT,
+    Leaf,
+    Problem,
+    departures,
+    parse_object,
+)
 from skillshift_frames.readers.wording import printable, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillshift_frames.readers.json_shape import Problem, Shape
+    from skillshift_frames.readers.json_shape import Shape
 
 _OBJECT = Leaf("an object", lambda value: isinstance(value, dict))
 
@@ -35,9 +42,14 @@ _REQUIRED: dict[str, Shape] = {
 _OPTIONAL: dict[str, Shape] = {
     "benchmark": TEXT,
     "errors": Leaf('"exclude" or "zero"', lambda value: value in ("exclude", "zero")),
-    "records": COUNT,
+    "records": RECORDS_COUNTED,
     "env_digests": _OBJECT,
 }
+
+_NAMED = Leaf("a string that is not empty", lambda value: isinstance(value, str) and value != "")
+
+#: What a commitment has that says of which form it is; one that is a string is of a form that only its tool knows.
+_COMMITMENT: dict[str, Shape] = {"form": _NAMED, "sha256": _NAMED}
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,16 @@ def read_receipt(path: Path) -> Receipt:
 def _wrong(content: dict[str, Any]) -> Iterator[Problem]:
     shape = _REQUIRED | {key: shape for key, shape in _OPTIONAL.items() if key in content}
     yield from departures({key: content[key] for key in shape if key in content}, shape)
+    yield from _wrong_commitment(content.get("per_task_commitment"))
+
+
+def _wrong_commitment(commitment: object) -> Iterator[Problem]:
+    path = ("per_task_commitment",)
+    if commitment == {} or (isinstance(commitment, str) and not commitment.strip()):
+        yield Problem(path, "is empty: it commits to nothing")
+    elif isinstance(commitment, dict):
+        known = {key: commitment[key] for key in _COMMITMENT if key in commitment}
+        yield from departures(known, _COMMITMENT, path)
 
 
 def _said(problem: Problem) -> str:

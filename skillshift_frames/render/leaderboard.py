@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 _NAMED = 4
 _METRICS = ("SR", "AS", "ASC", "SFR")
 
+#: Mark → what of an entry does not apply.
+_ABSENT = {"not-applicable": "ASC and SFR"} | {
+    f"{metric}-not-applicable": metric for metric in ("ASC", "SFR")
+}
+
 #: What is shown only where anything is known of it: column, heading.
 _WHERE_KNOWN = (("date", "Date"), ("label", "Label"), ("receipt", "Receipt"))
 
@@ -57,7 +62,9 @@ def leaderboard_document(
         previous = row["model"]
         cells = [Cell(UNDEFINED if row[name] is None else str(row[name])) for name in named]
         cells += [_number(row, metric) for metric in _METRICS]
-        cells += [Cell(format_number(row[name], undefined=UNDEFINED)) for name in ("drop", "gap")]
+        behind = () if row["drop"] is None else partial_marks(row)
+        drop = Cell(format_number(row["drop"], undefined=UNDEFINED), behind)
+        cells += [drop, Cell(format_number(row["gap"], undefined=UNDEFINED))]
         if calls:
             cells.append(Cell(_count(row["skill_calls"])))
         rows.append(Row(tuple(cells), starts_group=starts))
@@ -106,11 +113,29 @@ def _of_slot(metric: str, slot: str, benchmark: Benchmark) -> str:
     return f"{metric} overall" if slot == "overall" else f"{metric} of {benchmark.title(slot)}"
 
 
+def partial_marks(row: dict[str, Any]) -> tuple[str, ...]:
+    """Give the denominator of an entry that is marked as partial, to stand behind its numbers."""
+    known = "partial" in row["marks"] and row["tasks"] is not None
+    return (f"{row['tasks']}/{row['tasks_expected']}",) if known else ()
+
+
+def partial_note(names: Sequence[str], reasons: Sequence[str], consequence: str) -> Note:
+    """Say which entries are partial, why, and what comes of it."""
+    said = [f"{name} ({reason})" for name, reason in zip(names, reasons, strict=True)]
+    return Note(
+        f"tasks of the entry, as stated, of those that the benchmark has; {consequence}: {_list(said)}",
+        "n/N",
+    )
+
+
 def _number(row: dict[str, Any], metric: str) -> Cell:
-    if metric in {"ASC", "SFR"} and "not-applicable" in row["marks"]:
+    absent = {"not-applicable", f"{metric}-not-applicable"} & set(row["marks"])
+    if metric in {"ASC", "SFR"} and absent:
         return Cell(NOT_APPLICABLE)
-    marks = (UNSTABLE,) if metric == "SFR" and "unstable" in row["marks"] else ()
-    return Cell(format_number(row[metric], undefined=UNDEFINED), marks)
+    if row[metric] is None:
+        return Cell(UNDEFINED)
+    unstable = (UNSTABLE,) if metric == "SFR" and "unstable" in row["marks"] else ()
+    return Cell(format_number(row[metric]), (*unstable, *partial_marks(row)))
 
 
 def _count(value: int | None) -> str:
@@ -140,13 +165,19 @@ def _notes(
             f"SFR over a number of skill calls that is not stated, so that it may be small: {whose}",
             UNSTABLE,
         )
-    absent = named.filter(pl.col("marks").list.contains("not-applicable"))
-    if absent.height:
-        names = _list(absent.get_column("name").to_list())
-        yield Note(f"does not apply: neither ASC nor SFR in any slot of {names}", NOT_APPLICABLE)
+    for mark, what in _ABSENT.items():
+        absent = named.filter(pl.col("marks").list.contains(mark)).get_column("name").to_list()
+        if absent:
+            yield Note(f"does not apply: {what} of {_list(absent)}", NOT_APPLICABLE)
     if gaps:
         yield Note("not given, or undefined", UNDEFINED)
-    unranked = named.filter(pl.col("rank").is_null()).get_column("name").to_list()
+    is_partial = pl.col("marks").list.contains("partial")
+    partial = named.filter(is_partial)
+    if partial.height:
+        names, reasons = (partial.get_column(name).to_list() for name in ("name", "rank_reason"))
+        without = "not comparable with a complete run, and so without a rank"
+        yield partial_note(names, reasons, without)
+    unranked = named.filter(pl.col("rank").is_null() & ~is_partial).get_column("name").to_list()
     if unranked:
         yield Note(
             f"Without {_of_slot(sort, slot, benchmark)}, and so without a rank: {_list(unranked)}"
@@ -159,7 +190,8 @@ def _notes(
     yield Note(f"Gap: {unit} of {sort} behind the best, of which {better} is better")
     if board.get_column("receipt").is_not_null().any():
         yield Note(
-            "Receipt: whether the receipt that a self-reported entry owes is there and has its numbers"
+            "Receipt: whether the receipt that a self-reported entry owes is there and has its numbers; "
+            "it does not say that they are of a complete run, nor that they are right"
         )
     yield Note(
         "Printed numbers carry no interval: how sure a rank is can be told from records only"

@@ -8,10 +8,10 @@ import polars as pl
 
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row
 from skillshift_frames.render.intervals import ends, say_methods
-from skillshift_frames.render.leaderboard import entry_names
+from skillshift_frames.render.leaderboard import entry_names, partial_note
 from skillshift_frames.render.machine import SCHEMA_VERSION, coverage_by_run, to_json
 from skillshift_frames.render.numbers import format_number
-from skillshift_frames.render.tables import ERRORS, UNDEFINED, coverage_notes
+from skillshift_frames.render.tables import ERRORS, NOT_APPLICABLE, UNDEFINED, coverage_notes
 from skillshift_frames.schema import METRICS
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from skillshift_frames.metrics import Errors
 
 _NAMED = 4
+
+#: A success rate is said to fall; steps and calls may as well rise.
+_VERBS = {"SR": "falls"}
 
 
 def shift_document(
@@ -51,11 +54,12 @@ def shift_document(
         rows.append(_row(row, benchmark, metric, starts_group=first))
     unit = "points" if METRICS[metric] == "percent" else METRICS[metric]
     notes = [
-        *([Note("undefined on a side, or no share of 0", UNDEFINED)] if _has_gaps(falls) else []),
+        *_absence_notes(named, rows, metric),
         Note(
             f"Drop: {metric} under {start} − {metric} under the shifted condition, in {unit}; positive where it fell"
         ),
-        *(_without_notes(without, metric)),
+        *_without_notes(without, metric),
+        *_partial_notes(named),
         *uncertainty,
     ]
     if any(map(_does_not_subtract, falls.iter_rows(named=True))):
@@ -65,7 +69,7 @@ def shift_document(
             )
         )
     return Document(
-        title=f"{benchmark.name}: how {metric} falls from {start}",
+        title=f"{benchmark.name}: how {metric} {_VERBS.get(metric, 'changes')} from {start}",
         columns=columns,
         rows=tuple(rows),
         notes=tuple(notes),
@@ -93,8 +97,16 @@ def names_without(entries: pl.DataFrame, metric: str) -> list[str]:
 
 
 def _row(row: dict[str, Any], benchmark: Benchmark, metric: str, *, starts_group: bool) -> Row:
+    sides = ("source_value", "value")
+    partial = row.get("tasks_reason") is not None
+    behind = (f"{row['tasks']}/{row['tasks_expected']}",) if partial else ()
+
     def number(name: str, interval: str = "") -> Cell:
-        return Cell(format_number(row[name], undefined=UNDEFINED), (interval,) if interval else ())
+        if row[name] is None:
+            of_sides = any(row[side] is None for side in (sides if name not in sides else (name,)))
+            absent = of_sides and row.get("applies") is False
+            return Cell(NOT_APPLICABLE if absent else UNDEFINED)
+        return Cell(format_number(row[name]), (*((interval,) if interval else ()), *behind))
 
     share = ends("SR", row.get("relative_low"), row.get("relative_high"))
     return Row(
@@ -111,9 +123,33 @@ def _row(row: dict[str, Any], benchmark: Benchmark, metric: str, *, starts_group
     )
 
 
-def _has_gaps(falls: pl.DataFrame) -> bool:
-    numbers = ("source_value", "value", "drop", "relative")
-    return bool(falls.select(pl.any_horizontal(pl.col(numbers).is_null()).any()).item())
+def _absence_notes(named: pl.DataFrame, rows: Sequence[Row], metric: str) -> Iterator[Note]:
+    """Explain the dashes that the rows show."""
+    absent = [
+        name
+        for name, row in zip(named.get_column("name"), rows, strict=True)
+        if any(cell.text == NOT_APPLICABLE for cell in row.cells)
+    ]
+    if absent:
+        names = _list(list(dict.fromkeys(absent)))
+        yield Note(f"does not apply: {metric} of {names}", NOT_APPLICABLE)
+    if any(cell.text == UNDEFINED for row in rows for cell in row.cells):
+        yield Note("undefined on a side, or no share of 0", UNDEFINED)
+
+
+def _partial_notes(named: pl.DataFrame) -> Iterator[Note]:
+    if "tasks_reason" not in named.columns:
+        return
+    partial = named.filter(pl.col("tasks_reason").is_not_null())
+    if partial.height:
+        listed = partial.select("name", "tasks_reason").unique(maintain_order=True)
+        names, reasons = (listed.get_column(name).to_list() for name in listed.columns)
+        yield partial_note(names, reasons, "not comparable with a complete run")
+
+
+def _list(names: Sequence[str]) -> str:
+    rest = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _does_not_subtract(row: dict[str, Any]) -> bool:
@@ -126,9 +162,7 @@ def _does_not_subtract(row: dict[str, Any]) -> bool:
 
 def _without_notes(names: Sequence[str], metric: str) -> Iterator[Note]:
     if names:
-        rest = len(names) - _NAMED
-        shown = ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-        yield Note(f"Without {metric}, and so not listed: {shown}")
+        yield Note(f"Without {metric}, and so not listed: {_list(names)}")
 
 
 def shift_notes(

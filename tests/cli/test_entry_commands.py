@@ -424,6 +424,32 @@ def test_check_of_a_receipt_of_another_tool_says_what_it_did_not_check(
     assert result.err.startswith(
         f"note: {beside}: the digest is of a form that only another tool knows"
     )
+    left_out = "The digest was not recomputed: its form is known only to the tool that wrote"
+    assert left_out in result.out
+    assert left_out in cli("entry", "check", entry, "--records", induced, "-f", "markdown").out
+
+
+def test_check_is_strict_about_a_digest_that_it_could_not_recompute(
+    cli: Cli, entry: Path, induced: Path, strict_json: Callable[[str], Any]
+) -> None:
+    def check(*options: object) -> tuple[int, object]:
+        result = cli("entry", "check", entry, "--strict", "-f", "json", *options)
+        return result.code, strict_json(result.out).get("digest_recomputed", "not asked")
+
+    assert check() == (0, "not asked")
+    assert check("--records", induced) == (0, True)
+    beside = entry.with_suffix(".receipt.json")
+    theirs = {"form": "harness 3", "sha256": "5f2a"}
+    write_json(beside, changed(json.loads(beside.read_text()), "per_task_commitment", theirs))
+    assert check() == (0, "not asked")
+    assert check("--records", induced) == (1, False)
+
+
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_help_offers_no_benchmark_that_is_refused(cli: Cli, command: str) -> None:
+    shown = cli("entry", command, "--help").out
+    assert "skillshift|FILE.toml" in shown
+    assert "infer" not in shown
 
 
 def test_check_reads_standard_input(spawn: Spawn, entry: Path) -> None:

@@ -118,7 +118,7 @@ def test_an_interrupt_exits_130(
     def interrupted(*_: object, **__: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sf, "read_tasks", interrupted)
+    monkeypatch.setattr(sf, "read_tally", interrupted)
     assert cli("table", *demo) == (130, "", "interrupted\n")
 
 

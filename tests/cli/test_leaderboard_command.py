@@ -98,19 +98,117 @@ def test_published_entries_are_ranked_within_their_models(cli: Cli) -> None:
     assert words(lines[start + 3])[3:] == ["37.56", "6.20", "--", "--", "28.42", "3.70"]
     assert "Ranks are within a model: entries of different models are not ranked" in result.out
     assert "that is not stated, so that it may be small: all 13 entries that have one" in result.out
-    assert (
-        "-- does not apply: neither ASC nor SFR in any slot of AWM / claude-haiku-4.5" in result.out
-    )
+    assert "-- does not apply: ASC and SFR of AWM / claude-haiku-4.5, AWM /" in result.out
     assert "how sure a rank is can be told from records only" in result.out
 
 
-def test_the_same_from_a_file_a_folder_and_the_package(cli: Cli, tmp_path: Path) -> None:
-    shipped = cli("leaderboard", "--published")
+def test_the_same_from_a_file_a_glob_and_the_package(cli: Cli, tmp_path: Path) -> None:
+    table = cli("leaderboard", PUBLISHED, "-f", "csv").out
+    shipped = cli("leaderboard", "--published", "-f", "csv").out
+    assert table == shipped.replace("not-applicable", "")  # a table does not say why it has no rows
     folder = tmp_path / "entries"
-    assert cli("leaderboard", PUBLISHED) == shipped
     folder.mkdir()
     shutil.copy(PUBLISHED, folder / "table.csv")
-    assert cli("leaderboard", folder / "*.csv") == shipped
+    assert cli("leaderboard", folder / "*.csv", "-f", "csv").out == table
+
+
+def test_a_table_of_success_rates_does_not_say_that_skills_do_not_apply(
+    cli: Cli, tmp_path: Path
+) -> None:
+    table = tmp_path / "rates.csv"
+    table.write_text("method,model,metric,overall\nmine,m,SR,50.00\n")
+    for arguments in ([table], ["--published", table]):
+        out = cli("leaderboard", *arguments).out
+        row = next(line for line in out.splitlines() if " mine " in line)
+        assert "--" not in row
+        assert words(row).count("–") >= 3
+    assert "does not apply" not in cli("leaderboard", table).out
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("Not applicable: AWM reuses textual workflows.", "--"),
+        ("The metric does not apply here.", "--"),
+        ("Calls were not logged by our harness.", "–"),
+    ],
+)
+def test_a_null_prints_as_its_reason_says(
+    cli: Cli, write_entry: Callable[..., Path], reason: str, shown: str
+) -> None:
+    path = write_entry("mine", ASC=None, SFR=None, calls=None)
+    content = json.loads(path.read_text())
+    content["reasons"] = {"ASC": reason, "SFR": reason}
+    path.write_text(json.dumps(content))
+    out = cli("leaderboard", path).out
+    assert words(out.splitlines()[3])[7:9] == [shown, shown]
+    assert ("does not apply: ASC and SFR of ASI / gpt-5-mini" in out) == (shown == "--")
+    falls = cli("shift", path, "--metric", "ASC").out
+    assert words(falls.splitlines()[3])[-4:] == [shown] * 4
+    assert ("-- does not apply: ASC of ASI / gpt-5-mini\n" in falls) == (shown == "--")
+
+
+def test_a_partial_entry_shows_its_denominator_and_has_no_rank(
+    cli: Cli, write_entry: Callable[..., Path], strict_json: Callable[[str], Any]
+) -> None:
+    part = write_entry("part", method="Part", rate=100.0, AS=None)
+    odd = write_entry("odd", method="Odd", rate=90.0)
+    for path, counts in (
+        (part, {"websites": {"gitlab": 20, "magento": 9, "wordpress": 2}}),
+        (odd, {"websites": sf.SKILLSHIFT.sites}),
+    ):
+        content = json.loads(path.read_text())
+        content["n"]["conditions"] = dict.fromkeys(sf.SKILLSHIFT.conditions, 101)
+        content["n"] |= {name: dict(block) for name, block in counts.items()}
+        path.write_text(json.dumps(content))
+    out = cli("leaderboard", part, odd, write_entry("full", method="Full")).out
+    lines = out.splitlines()
+    assert words(lines[3])[:3] == ["gpt-5-mini", "1", "Full"]
+    assert words(lines[4])[:6] == [
+        *("–", "Part", "2026-09-01", "reported-only", "100.00", "606/2130"),
+    ]
+    assert words(lines[4])[6:8] == ["–", "0.50"]  # nothing was measured, so there is no denominator
+    assert words(lines[5])[:2] == ["–", "Odd"]
+    assert (
+        "n/N tasks of the entry, as stated, of those that the benchmark has; not comparable with a complete run, "
+        "and so without a rank: Part / gpt-5-mini (606 of 2,130 tasks), "
+        "Odd / gpt-5-mini (n.websites and n.conditions contradict each other)\n"
+    ) in out
+    assert "Without SR overall" not in out
+    (row,) = strict_json(cli("leaderboard", part, "-f", "json").out)["rows"]
+    assert (row["tasks"], row["tasks_expected"], row["marks"]) == (606, 2130, ["partial"])
+    falls = cli("shift", part).out
+    assert "100.00 606/2130" in falls.splitlines()[3]
+    assert "not comparable with a complete run: Part / gpt-5-mini (606 of 2,130 tasks)\n" in falls
+
+
+def test_a_receipt_is_found_beside_a_file_of_any_name(
+    cli: Cli, write_entry: Callable[..., Path], strict_json: Callable[[str], Any]
+) -> None:
+    path = write_entry("a\tb", label="self-reported")
+    metrics = json.loads(path.read_text())["metrics"]
+    receipt = {"harness_version": "n/a", "n_per_cell": {}, "per_task_commitment": "0" * 64}
+    content = json.dumps(receipt | {"aggregate": metrics})
+    path.with_suffix(".receipt.json").write_text(content)
+    (row,) = strict_json(cli("leaderboard", path, "-f", "json").out)["rows"]
+    assert row["receipt"] == "matches"
+
+
+def test_runs_that_look_like_shards_are_hinted_at(
+    cli: Cli, shop: Shop, write_run: Callable[..., Path]
+) -> None:
+    options = ("--benchmark", shop.benchmark, *QUICK)
+    parts = [
+        write_run(name, [row for row in shop.records if row["condition"] == name])
+        for name in ("plain", "shifted")
+    ]
+    hint = (
+        "hint: plain, shifted have no cell in common and look like shards of one run; "
+        "--pool reads them as one\n"
+    )
+    for command in ("leaderboard", "shift"):
+        assert cli(command, *parts, *options).err == hint
+        assert cli(command, shop.run, *options).err == ""
 
 
 def test_across_models_it_says_what_that_means(cli: Cli) -> None:
@@ -398,13 +496,13 @@ def test_csv_is_the_frame_with_empty_nulls(cli: Cli, write_entry: Callable[..., 
     assert header == list(sf.LEADERBOARD)
     assert rows[0] == [
         *("1", "claude-haiku-4.5", "AWM", "2026-08-26", "", "", "33.0", "7.47", "", ""),
-        *("34.11", "0.0", "", "not-applicable", "AWM / claude-haiku-4.5"),
+        *("34.11", "0.0", "", "", "2130", "", "not-applicable", "AWM / claude-haiku-4.5"),
     ]
     assert rows[1][-2] == "unstable"
     assert "\r" not in result.out
     assert "note: ⚠ SFR over a number of skill calls that is not stated" in result.err
     path = write_entry("mine")  # without a mark: nothing stands between the commas
-    assert f",200,,{path}\n" in cli("leaderboard", path, "-f", "csv").out
+    assert f",200,2130,2130,,,{path}\n" in cli("leaderboard", path, "-f", "csv").out
 
 
 def test_csv_of_runs_has_full_precision(cli: Cli, demo: list[Path]) -> None:

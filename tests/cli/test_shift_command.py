@@ -56,11 +56,19 @@ def test_runs_fall_with_paired_intervals(cli: Cli, demo: list[Path]) -> None:
 
 def test_another_metric_and_source(cli: Cli, demo: list[Path]) -> None:
     out = cli("shift", "--published", "--metric", "ASC", "--source", "tgt").out
-    assert out.startswith("skillshift: how ASC falls from Tgt\n")
+    assert out.startswith("skillshift: how ASC changes from Tgt\n")
     assert "in calls per task; positive where it fell" in out
     assert "Without ASC, and so not listed: AWM / claude-haiku-4.5, AWM / deepseek-v3.2" in out
     runs = cli("shift", demo[0], "--metric", "AS", *QUICK).out
     assert "in steps; positive where it fell" in runs
+
+
+def test_help_is_about_any_metric_and_says_what_infer_is_for(cli: Cli) -> None:
+    for command in ("shift", "leaderboard"):
+        told = " ".join(cli(command, "--help").out.replace("│", " ").split())
+        assert "infer is for records" in told
+    assert "Show how SR, or the --metric, changes" in " ".join(cli("shift", "--help").out.split())
+    assert cli("shift", "--published").out.startswith("skillshift: how SR falls from Src\n")
 
 
 def test_where_there_is_no_interval_it_says_why(cli: Cli, shop: Shop) -> None:

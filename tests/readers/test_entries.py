@@ -146,6 +146,13 @@ def test_printed_numbers_come_back_whether_or_not_a_writer_dropped_their_zeros(
         ("n.websites.gitlab", -1, "n.websites.gitlab: -1 is an integer; a whole number is needed"),
         ("n.websites.gitlab", None, "n.websites.gitlab: is null; a whole number is needed"),
         ("n.websites.gitlab", 10**40, "has more digits than anything measured"),
+        (
+            "n.websites.gitlab",
+            10**9 + 1,
+            "n.websites.gitlab: 1000000001 is beyond anything measured, which ends at 1,000,000,000",
+        ),
+        ("n.conditions.tgt", 10**29, "is beyond anything measured"),
+        ("n.skill_calls", 10**12 + 1, "n.skill_calls: 1000000000001 is beyond anything measured"),
         ("n.skill_calls", True, "n.skill_calls: true is a boolean; a whole number or null"),
         ("reasons", None, "reasons: is null; an object is needed"),
         ("reasons", {"SFR": None}, "reasons.SFR: is null; a string is needed"),
@@ -175,6 +182,29 @@ def test_a_number_that_nobody_measured_is_not_computed_with(number: str) -> None
     read = parse(None, text)
     assert "has more digits than anything measured" in only(read).message
     assert ("SR", "overall") not in read.entries[0].printed
+
+
+def test_what_is_beyond_anything_measured_reaches_no_arithmetic() -> None:
+    content = changed(changed(GOOD, "n.skill_calls", 10**12 + 1), "n.websites.gitlab", 10**9 + 1)
+    (entry,) = parse(content).entries
+    assert entry.skill_calls is None
+    assert entry.tasks["gitlab"] == sf.SKILLSHIFT.sites["gitlab"]
+    for number in ("1000000000.01", "-1000000000.01", "1e30"):
+        text = json.dumps(changed(GOOD, "metrics.AS.overall", "@")).replace('"@"', number)
+        read = parse(None, text)
+        assert (only(read).code, only(read).metric, only(read).slot) == ("schema", "AS", "overall")
+        assert ("AS", "overall") not in read.entries[0].printed
+
+
+def test_what_somebody_may_have_measured_is_read() -> None:
+    content = changed(changed(GOOD, "n.skill_calls", 10**12), "n.websites.gitlab", 10**9)
+    content = changed(changed(content, "n.websites.magento", 0), "metrics.AS.overall", 10**9)
+    read = parse(content)
+    assert read.findings == []
+    (entry,) = read.entries
+    assert entry.skill_calls == 10**12
+    assert dict(entry.tasks) == {"gitlab": 10**9, "magento": 0, "wordpress": 79}
+    assert entry.printed["AS", "overall"] == 10**9
 
 
 @pytest.mark.parametrize(
