@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 OUTPUTS = (
     *((command, f"{command}.{suffix}") for command in ("table", "cells", "check")
       for suffix in ("txt", "md", "tex", "html", "csv", "json")),
+    *((command, f"{command}.{suffix}") for command in ("leaderboard", "shift") for suffix in ("json", "html")),
     *(("export", f"runs.{suffix}") for suffix in ("parquet", "arrow", "csv", "jsonl")),
 )  # fmt: skip
 #: Those that hold all there is to say.
