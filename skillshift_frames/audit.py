@@ -213,6 +213,8 @@ def _task_weighted(entry: Entry, benchmark: Benchmark) -> Iterator[Finding]:
     """Find metrics whose overall value, or whose conditions, are means of all tasks and not of all cells."""
     sites = tuple(benchmark.sites)
     weights = [entry.tasks[site] for site in sites]
+    if not all(weights):  # a site that was not run, or a partial run of unknown counts
+        return
     for metric in METRICS:
         numbers = known(entry, metric, sites)
         if numbers is None:

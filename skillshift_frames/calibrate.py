@@ -190,6 +190,15 @@ class Calibration:
         return self.deviating + self.count(deviates=False)
 
     @property
+    def by_chance(self) -> float:
+        """How many of them would deviate if the run were the reference's again, every attempt a new draw.
+
+        The difference of two runs has √2 times the sigma of one, so that it is beyond the threshold with probability
+        2(1 − Φ(threshold / √2)) = erfc(threshold / 2).
+        """
+        return self.judged * math.erfc(self.threshold / 2)
+
+    @property
     def not_judged(self) -> int:
         """How many rows that gate could not."""
         return self.count(deviates=None)

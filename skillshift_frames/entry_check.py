@@ -247,7 +247,7 @@ def _count_findings(entry: Entry, axes: Benchmark) -> Iterator[Finding]:
                 entry.name,
                 "count-mismatch",
                 f"n.{axis}.{slot} is {stated}, and {axes.name} has {n} tasks there",
-                "run what is missing, or correct the count; a partial run is not comparable",
+                "run what is missing: a partial run cannot be compared with complete ones",
                 slot=slot,
                 printed=str(stated),
                 bound=str(n),

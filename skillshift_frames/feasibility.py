@@ -147,12 +147,12 @@ def read_source(source: Source, benchmark: Benchmark) -> Read:
     if isinstance(source, pl.DataFrame):
         return Read(parse_frame(source, benchmark), [])
     found = read_entry_files(source, benchmark)
-    readable = {entry.path for entry in found.entries}
-    # What an entry says besides its numbers plays no part here.
+    # What an entry file says besides its numbers plays no part here; of a table every line does.
+    files = {entry.name for entry in found.entries if entry.content is not None}
     about_numbers = [
         finding
         for finding in found.findings
-        if finding.metric is not None or finding.entry not in readable
+        if finding.metric is not None or finding.entry not in files
     ]
     return Read(found.entries, about_numbers)
 

@@ -458,6 +458,28 @@ def test_a_partial_run_that_says_so_is_not_tested(tmp_path: Path) -> None:
         assert reasons == ["states a partial run, whose cells have unequal numbers of tasks"]
 
 
+def test_a_frame_of_entries_knows_which_are_partial(tmp_path: Path) -> None:
+    tasks = sf.read_tasks(PUBLISHED.parent / "demo" / "workflow.jsonl")
+    built = sf.build_entry(tasks, name="n", method="m", model="x", date="2026-11-30", partial=True)
+    path, _ = sf.write_entry(built, tmp_path / "entry.json")
+    frame = sf.read_entries(path)
+    assert audited_frame(frame).equals(audited_frame(path))
+    with pytest.raises(sf.InputError, match="other numbers of tasks"):
+        sf.paired_bounds(sf.published().filter(method="MPCR"), frame)
+
+
+def audited_frame(source: Path | pl.DataFrame) -> pl.DataFrame:
+    return sf.audit(source).filter(pl.col("severity") != "note")
+
+
+def test_second_row_of_an_entry_is_not_dropped_without_a_word(tmp_path: Path) -> None:
+    file = tmp_path / "twice.csv"
+    file.write_text("method,metric,gitlab\nA,SR,17.70\nA,SR,23.00\n")
+    found = sf.audit(file)
+    assert found.select("code", "severity").rows() == [("schema", "error")]
+    assert "a second row of SR" in found.get_column("message").item()
+
+
 def test_sites_with_many_different_prime_counts() -> None:
     """Their common multiple is beyond 64 bits, and says that everything is possible."""
     primes = [101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167]

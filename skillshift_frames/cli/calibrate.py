@@ -187,6 +187,9 @@ def _make(
     from skillshift_frames.anchor import anchor as make_anchor  # noqa: PLC0415 - not for --help
     from skillshift_frames.render import machine  # noqa: PLC0415
 
+    if output is not None and output.suffix.lower() not in {"", ".json"}:
+        msg = f"{output}: an anchor is a .json file"
+        raise InputError(msg)
     which = None if subset is None else _parse_subset(subset)
 
     @cache

@@ -172,6 +172,9 @@ def build(
         msg = "entry build needs -o FILE.json, or a folder"
         raise InputError(msg)
     own_name = entry_file_name(date, method, model)
+    if not output.suffix and not output.exists() and str(output) != "-":
+        msg = f"{output}: there is no such folder; make it, or name a .json file"
+        raise InputError(msg)
     if output.is_dir():
         if own_name is None:
             msg = "method or model has no letter a to z or digit to name the file by; give -o FILE.json"
@@ -252,7 +255,8 @@ def check(
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Exit 1 also for warnings, and for a digest that is not recomputed."
+            "--strict",
+            help="Exit 1 also for warnings, and with --records for a digest of a form that only another tool knows.",
         ),
     ] = False,
     format: FormatOption = None,  # noqa: A002 - the option's name
@@ -261,7 +265,8 @@ def check(
 ) -> None:
     """Check entries: schema, coverage, marginals, ranges, and the receipt that a run of one's own owes.
 
-    Exits 1 for errors. Every finding has a code, and what to do about it.
+    Exits 1 for errors. Every finding has a code, and what to do about it. Without --records nothing is recomputed: an entry
+    and its receipt may then agree with each other and with no run.
     """
     from skillshift_frames.entry_check import examine  # noqa: PLC0415 - not for --help
     from skillshift_frames.findings import worst  # noqa: PLC0415

@@ -34,7 +34,7 @@ STDIN = "-"
 def read_entry_files(paths: Paths, benchmark: Benchmark) -> Read:
     """Read entries from files, globs, folders (every ``.json`` below) or standard input (``-``); receipts are left out.
 
-    A ``.csv`` file is a table with one row per entry and metric, in the shape of `skillshift_frames.published`; anything
+    A ``.csv`` file, or standard input that begins like none of JSON, is a table with one row per entry and metric, in the shape of `skillshift_frames.published`; anything
     else is the JSON of one entry.
 
     Raises
@@ -50,7 +50,7 @@ def read_entry_files(paths: Paths, benchmark: Benchmark) -> Read:
         except NotTextError as error:
             found.findings.append(Finding(name, "schema", error.message, error.hint))
             continue
-        parse = parse_rows if name.lower().endswith(".csv") else parse_entry
+        parse = parse_rows if _is_table(path, text) else parse_entry
         read = parse(text, name, benchmark)
         # The name is for people; what lies beside the file is found by its path.
         found.entries.extend(replace(entry, path=path) for entry in read.entries)
@@ -74,6 +74,13 @@ def _contents(paths: Paths) -> Iterator[tuple[str, bytes]]:
         raise InputError(msg)
     for path in entries:
         yield str(path), read_bytes(path)
+
+
+def _is_table(path: str, text: str) -> bool:
+    """Tell a table from the JSON of an entry: by the file's name, and of standard input by how it begins."""
+    if path:
+        return path.lower().endswith(".csv")
+    return bool(text.strip()) and text.lstrip()[0] not in "{["
 
 
 def is_entry(name: str) -> bool:

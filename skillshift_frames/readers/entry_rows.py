@@ -150,8 +150,12 @@ def parse_frame(frame: pl.DataFrame, benchmark: Benchmark) -> list[Entry]:
         msg = f"a frame of entries needs a column metric and some of the slots {', '.join(benchmark.slots)}"
         raise InputError(msg)
     found: dict[tuple[object, ...], dict[tuple[str, str], Decimal | None]] = {}
+    partial: set[tuple[object, ...]] = set()
     for row in frame.iter_rows(named=True):
-        numbers = found.setdefault(tuple(row[name] for name in said), {})
+        key = tuple(row[name] for name in said)
+        numbers = found.setdefault(key, {})
+        if row.get("tasks_reason") is not None:
+            partial.add(key)
         metric = row["metric"]
         if metric not in METRICS or any(metric == other for other, _ in numbers):
             msg = f"{as_written(metric)} is no metric, or is there twice for the same entry"
@@ -171,7 +175,8 @@ def parse_frame(frame: pl.DataFrame, benchmark: Benchmark) -> list[Entry]:
                 method,
                 model,
                 numbers,
-                benchmark.sites,
+                # How many tasks each cell of a partial run has is not known here: no count, rather than a wrong one.
+                dict.fromkeys(benchmark.sites, 0) if key in partial else benchmark.sites,
                 date=day if isinstance(day, date) else None,
             )
         )
@@ -207,13 +212,15 @@ def parse_typed(rows: Iterable[str], benchmark: Benchmark) -> Entry:
             msg = f"two rows of {metric}; give each metric one"
             raise InputError(msg)
         for part in filter(
-            None, (part.strip() for part in re.split("[,;]", slots.replace(" %", "%")))
+            None, (part.strip() for part in re.split("[,;&|]", slots.replace(" %", "%")))
         ):
             title, _, number = part.replace("=", " ").replace(":", " ").strip().rpartition(" ")
             slot = names.get(title.strip().lower())
             if slot is None:
                 near = nearest(title or part, tuple(names))
                 hint = f"did you mean {near}?" if near else f"known: {', '.join(names)}"
+                if near and near in part.lower():
+                    hint = f"{near} and a number, and nothing else between two commas"
                 msg = f"{part!r} is not a slot and its number ({hint})"
                 raise InputError(msg)
             if (metric, slot) in numbers:

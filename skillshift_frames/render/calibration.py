@@ -99,6 +99,11 @@ def _notes(found: Calibration) -> Iterator[Note]:
         f"Reference: {reference.run}, {subset}; sigma is the standard error of the reference alone, within the cell, "
         "so the difference of two honest runs has 1.4 times as much"
     )
+    if found.judged:
+        yield Note(
+            f"Where every attempt is a new draw, about {format_number(found.by_chance, decimals=1)} of "
+            f"{found.judged} would deviate by chance; fewer where the same tasks mostly come out alike"
+        )
     yield from map(Note, found.notes)
     yield Note(f"{ERRORS[reference.errors][0].upper()}{ERRORS[reference.errors][1:]}")
 

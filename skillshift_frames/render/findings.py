@@ -87,6 +87,8 @@ def _summary(findings: pl.DataFrame, entries: int) -> str:
         if severity in severities
     ]
     concerned = findings.get_column("entry").n_unique()
+    # A file that cannot be read, or a table with a line that cannot, is named beside the entries that could.
+    entries = max(entries, concerned)
     clean = entries - concerned
     good = f"{_count(clean, 'entry', 'entries')} without a finding"
     if not counted:

@@ -194,7 +194,8 @@ def _notes(
             "it does not say that they are of a complete run, nor that they are right"
         )
     yield Note(
-        "Printed numbers carry no interval: how sure a rank is can be told from records only"
+        "Numbers are ranked as printed (entry check and entry audit look at them), and carry no interval: "
+        "how sure a rank is can be told from records only"
     )
 
 

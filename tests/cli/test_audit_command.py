@@ -13,7 +13,7 @@ import pytest
 import skillshift_frames as sf
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Cli
+    from tests.cli.conftest import Cli, Spawn
 
 PUBLISHED = Path(__file__).parents[2] / "data" / "published.csv"
 ROW = "GitLab 23.00, Magento 32.26, WordPress 58.44, O/A 37.90"
@@ -173,6 +173,32 @@ def test_bad_input_exits_2(cli: Cli, arguments: list[str], message: str) -> None
     result = cli("entry", "audit", *arguments)
     assert (result.code, result.out) == (2, "")
     assert message in result.err
+
+
+def test_a_row_of_a_latex_table(cli: Cli) -> None:
+    row = "GitLab 23.00 & Magento 32.26 & WordPress 58.44"
+    assert cli("entry", "audit", "--row", row) == cli(
+        "entry", "audit", "--row", row.replace(" &", ",")
+    )
+
+
+def test_what_stands_beside_a_number_is_the_trouble_and_not_the_name(cli: Cli) -> None:
+    result = cli("entry", "audit", "--row", "GitLab 17.71 ± 0.5")
+    assert result.code == 2
+    assert "gitlab and a number, and nothing else between two commas" in result.err
+
+
+def test_table_from_standard_input(spawn: Spawn) -> None:
+    rows = b"method,metric,gitlab\nA,SR,23.00\n"
+    result = spawn("entry", "audit", "-", stdin=rows)
+    assert result.code == 1
+    assert "SR gitlab: 23.00 cannot come from one complete run" in result.out
+
+
+def test_no_more_entries_have_findings_than_there_are(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("method,metric,gitlab\nA,SR,23.00\nA,SR,23.00\nB,SR,1.2.3\n")
+    assert "in 2 of 2 entries" in cli("entry", "audit", file).out
 
 
 def test_truncated_entry_is_a_finding(cli: Cli, tmp_path: Path) -> None:

@@ -394,3 +394,9 @@ def test_help_ends_with_an_example(cli: Cli) -> None:
     example = shown[shown.index("Example:\n") :].splitlines()[1:]
     assert example
     assert all(line.startswith("    skillshift-frames calibrate ") for line in example)
+
+
+def test_anchor_is_a_json_file(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    result = cli("calibrate", "--make", runs["induced"], "-o", tmp_path / "anchor.csv")
+    assert (result.code, result.out) == (2, "")
+    assert "an anchor is a .json file" in result.err

@@ -338,7 +338,7 @@ def test_check_in_json(cli: Cli, entry: Path, strict_json: Callable[[str], Any])
                 "printed": "812",
                 "bound": "162",
                 "message": "n.websites.gitlab is 812, and skillshift has 162 tasks there",
-                "hint": "run what is missing, or correct the count; a partial run is not comparable",
+                "hint": "run what is missing: a partial run cannot be compared with complete ones",
             }
         ],
     }
