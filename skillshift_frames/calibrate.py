@@ -23,7 +23,7 @@ from skillshift_frames.anchor import (
 )
 from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import cells as compute_cells
-from skillshift_frames.errors import InputError, check_choice
+from skillshift_frames.errors import InputError, check_choice, check_frame
 from skillshift_frames.metrics import Errors
 from skillshift_frames.readers.anchors import read_anchor
 from skillshift_frames.schema import METRICS, family
@@ -136,6 +136,7 @@ def calibrate(
     ... ).rows()[:2]
     [('SR', 100.0, 25.0, 3.46, True), ('AS', 8.0, 3.0, 3.87, True)]
     """
+    check_frame("tasks", tasks, "read_tasks")
     name, reference = read_anchor(anchor)
     return calibration(
         tasks,

@@ -114,6 +114,21 @@ def describe_faults(faults: pl.DataFrame, *, limit: int = FAULTS_SHOWN) -> list[
     return lines
 
 
+def check_frame(what: str, value: object, reader: str) -> None:
+    """Raise for something that is no Polars frame: most often a path, which another function reads.
+
+    Raises
+    ------
+    InputError
+        Names the argument, what it was given, and the function that reads files.
+    """
+    if not hasattr(value, "lazy"):
+        msg = (
+            f"{what} is {value!r:.60}; a Polars frame is needed, and {reader} reads one from files"
+        )
+        raise InputError(msg)
+
+
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise for an option that is none of its choices: a misspelt one would silently do what nobody asked for.
 

@@ -134,7 +134,7 @@ def feasibility(
 
 def check_trials(trials: int) -> int:
     """Give the number of trials per task, or raise `InputError` where it is none."""
-    if not 1 <= trials <= _LARGEST_TRIALS:
+    if type(trials) is not int or not 1 <= trials <= _LARGEST_TRIALS:
         msg = f"trials is {trials}; 1 to {_LARGEST_TRIALS:,} are needed"
         raise InputError(msg)
     return trials
@@ -146,6 +146,9 @@ def read_source(source: Source, benchmark: Benchmark) -> Read:
         return source
     if isinstance(source, pl.DataFrame):
         return Read(parse_frame(source, benchmark), [])
+    if isinstance(source, dict):
+        msg = "the source is a dict; give the file of the entry, or a frame of rows such as published gives"
+        raise InputError(msg)
     found = read_entry_files(source, benchmark)
     # What an entry file says besides its numbers plays no part here; of a table every line does.
     files = {entry.name for entry in found.entries if entry.content is not None}
@@ -336,6 +339,9 @@ def common_tasks(feasible: pl.DataFrame, benchmark: BenchmarkLike = "skillshift"
     ('bench', 124, 2, 2, [125])
     """
     axes = slots_known(benchmark)
+    if "tasks_that_fit" not in feasible.columns:
+        msg = "common_tasks takes a frame that feasibility gave"
+        raise InputError(msg)
     rows = []
     for site, tasks in axes.sites.items():
         tested = feasible.filter(

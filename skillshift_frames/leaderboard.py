@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from skillshift_frames.errors import InputError, check_choice
+from skillshift_frames.errors import InputError, check_choice, check_frame
 from skillshift_frames.ranks import printed_form
 from skillshift_frames.sampling import difference
 from skillshift_frames.schema import METRICS, STABLE_CALLS
@@ -143,6 +143,7 @@ def leaderboard(
         msg = f"entries cannot be ranked by {sort}: {_NO_ORDER[sort]} (SR or AS)"
         raise InputError(msg)
     check_choice("sort", sort, tuple(_DIRECTIONS))
+    check_frame("entries", entries, "read_entries")
     axes = benchmark_of_rows(entries, benchmark)
     check_choice("slot", slot, axes.slots)
     groups: dict[str | None, list[dict[str, Any]]] = {}

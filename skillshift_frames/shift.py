@@ -14,7 +14,7 @@ import polars as pl
 
 from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import cells as compute_cells
-from skillshift_frames.errors import InputError, check_choice
+from skillshift_frames.errors import InputError, check_choice, check_frame
 from skillshift_frames.sampling import (
     DEFAULT_LEVEL,
     DEFAULT_RESAMPLES,
@@ -146,6 +146,10 @@ def shift(
     │ tgt-exec  ┆ contextual + execution  ┆ 36.68 ┆ 64.73    │
     └───────────┴─────────────────────────┴───────┴──────────┘
     """
+    check_frame("rows", rows, "read_entries")
+    if "uid" in rows.columns:
+        msg = "rows are records, which shift_intervals takes; a table of them is made by table"
+        raise InputError(msg)
     axes = benchmark_of_rows(rows, benchmark)
     start, shifted = conditions_of(axes, metric, source)
     named = [name for name in _NAMES if name in rows.columns]
@@ -305,6 +309,7 @@ def shift_intervals(
     ('tgt-exec', 42.3, 36.3, 48.5)
     """
     plan = Plan.of(level, resamples, rng, method)
+    check_frame("tasks", tasks, "read_tasks")
     frame = tasks.lazy().collect()
     axes = resolve_benchmark(benchmark, frame)
     start, shifted = conditions_of(axes, metric, source)

@@ -12,7 +12,7 @@ import polars as pl
 from skillshift_frames._version import __version__
 from skillshift_frames.cells import cells
 from skillshift_frames.entry import slots_known
-from skillshift_frames.errors import InputError, check_choice
+from skillshift_frames.errors import InputError, check_choice, check_frame
 from skillshift_frames.readers.entry_json import LABELS, SCHEMA_VERSION, slot_paths
 from skillshift_frames.readers.json_shape import is_date
 from skillshift_frames.receipt import OWN_RUN, make_receipt, single_run, task_counts
@@ -160,6 +160,7 @@ def build_entry(
     if temperature is not None and not 0 <= temperature < float("inf"):
         msg = f"temperature is {temperature}; a number from 0 is needed"
         raise InputError(msg)
+    check_frame("tasks", tasks, "read_tasks")
     frame = tasks.lazy().collect()
     run = single_run(frame)
     of_cells = cells(frame, benchmark=axes, errors=errors)

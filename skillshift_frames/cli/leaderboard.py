@@ -23,10 +23,9 @@ from skillshift_frames.cli.options import (
     SeedOption,
     parse_labels,
 )
-from skillshift_frames.cli.output import Format, emit, render, say, say_notes
-from skillshift_frames.cli.reading import let_interrupts_through, reading
+from skillshift_frames.cli.output import Format, emit, render, say_notes
+from skillshift_frames.cli.reading import hint_at_shards, let_interrupts_through, reading
 from skillshift_frames.cli.records import Found
-from skillshift_frames.render.escape import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,7 +153,7 @@ def leaderboard(
         tasks = sf.read_tasks(paths, **reading(label, benchmark, pool=pool, extra=extra))
         axes = sf.resolve_benchmark(benchmark, tasks)
         cells = sf.cells(tasks, benchmark=axes, errors=errors)
-        _hint_at_shards(cells)
+        hint_at_shards(cells)
         ranked = sf.ranks(
             tasks,
             slot=slot,
@@ -231,7 +230,7 @@ def shift(
         tasks = sf.read_tasks(paths, **reading(label, benchmark, pool=pool, extra=extra))
         axes = sf.resolve_benchmark(benchmark, tasks)
         cells = sf.cells(tasks, benchmark=axes, errors=errors)
-        _hint_at_shards(cells)
+        hint_at_shards(cells)
         falls = sf.shift_intervals(
             tasks,
             metric=metric,
@@ -262,15 +261,6 @@ def shift(
         return of_kind(given.paths, chosen, color=color)
 
     emit(make, format, output, force=force)
-
-
-def _hint_at_shards(cells: pl.DataFrame) -> None:
-    """Give the hint of the other commands where runs look like parts of one."""
-    for group in sf.shards(cells):
-        labels = ", ".join(map(escape_text, group))
-        say(
-            f"hint: {labels} have no cell in common and look like shards of one run; --pool reads them as one"
-        )
 
 
 def _shown(document: Document, frame: pl.DataFrame, chosen: Format, *, color: bool) -> str:

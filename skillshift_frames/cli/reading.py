@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import signal
-from typing import Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
+import skillshift_frames as sf
 from skillshift_frames.cli.options import parse_labels
+from skillshift_frames.cli.output import say
+from skillshift_frames.render.escape import escape_text
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ExtraPolicy: TypeAlias = Literal["refuse", "keep", "ignore"]
 
@@ -25,6 +31,15 @@ def reading(
     """Give the options as `skillshift_frames.read_tasks` takes them, and make sure that the reading can be stopped."""
     let_interrupts_through()
     return {"labels": parse_labels(label), "pool": pool, "benchmark": benchmark, "extra": extra}
+
+
+def hint_at_shards(cells: pl.DataFrame) -> None:
+    """Give a hint where runs look like parts of one."""
+    for group in sf.shards(cells):
+        labels = ", ".join(map(escape_text, group))
+        say(
+            f"hint: {labels} have no cell in common and look like shards of one run; --pool reads them as one"
+        )
 
 
 def let_interrupts_through() -> None:

@@ -29,8 +29,7 @@ from skillshift_frames.cli.options import (
     Unique,
 )
 from skillshift_frames.cli.output import Format, emit, render, say, say_notes
-from skillshift_frames.cli.reading import Reading, reading
-from skillshift_frames.render.escape import escape_text
+from skillshift_frames.cli.reading import Reading, hint_at_shards, reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -271,11 +270,7 @@ def _cells(
     )
     axes = sf.resolve_benchmark(how["benchmark"], read)
     cells = sf.cells(read, benchmark=axes, errors=errors)
-    for group in sf.shards(cells):
-        labels = ", ".join(map(escape_text, group))
-        say(
-            f"hint: {labels} have no cell in common and look like shards of one run; --pool reads them as one"
-        )
+    hint_at_shards(cells)
     return read, axes, cells
 
 
