@@ -269,7 +269,9 @@ def _too_few_calls(counting: Counting, slot: str, number: Decimal) -> str | None
         return None
     said = f"SFR is printed as {number:f} where ASC prints {asc:f}"
     if counting.reason is not None:
-        return f"{said}; how many calls that leaves room for depends on the trials, which are not stated"
+        return (
+            f"{said}; for how many calls that leaves room is not known: the entry {counting.reason}"
+        )
     room = _totals(counting, slot, half_unit(asc)).stop - 1
     cells = _cells(counting, slot)
     if room >= cells:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 SCALES = {"SR": (100, True), "AS": (1, False), "ASC": (1, False)}
 
 #: What a number that was not tested has in place of an answer.
-POOLED = "pools the runs of several models, and not how many trials are behind a cell"
+POOLED = "pools the runs of several models, and does not say how many trials are behind a cell"
 PARTIAL = "states a partial run, whose cells have unequal numbers of tasks"
 TOO_COARSE = "at this precision every value is possible"
 

@@ -177,7 +177,7 @@ def test_pooled_models_are_not_tested_unless_trials_are_given() -> None:
     pooled = sf.published().filter(model="mixed", metric="SR")
     reasons = sf.feasibility(pooled).get_column("reason").unique().to_list()
     assert reasons == [
-        "pools the runs of several models, and not how many trials are behind a cell"
+        "pools the runs of several models, and does not say how many trials are behind a cell"
     ]
     assert sf.feasibility(pooled, trials=3).get_column("exact").null_count() < pooled.height * 10
 
