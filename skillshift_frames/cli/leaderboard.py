@@ -251,7 +251,12 @@ def shift(
             )
         notes = shifts.shift_notes(falls, cells, sf.bounds(cells), axes, errors=errors, **found)
         document = shifts.shift_document(
-            falls, axes, metric=metric, source=start, uncertainty=tuple(notes)
+            falls,
+            axes,
+            metric=metric,
+            source=start,
+            uncertainty=tuple(notes),
+            slots=sf.slots(cells, benchmark=axes),
         )
         return _shown(document, falls, chosen, color=color)
 

@@ -11,8 +11,14 @@ from skillshift_frames.render.intervals import ends, say_methods
 from skillshift_frames.render.leaderboard import entry_names, partial_note
 from skillshift_frames.render.machine import SCHEMA_VERSION, coverage_by_run, to_json
 from skillshift_frames.render.numbers import format_number
-from skillshift_frames.render.tables import ERRORS, NOT_APPLICABLE, UNDEFINED, coverage_notes
-from skillshift_frames.schema import METRICS
+from skillshift_frames.render.tables import (
+    ERRORS,
+    NOT_APPLICABLE,
+    UNDEFINED,
+    UNSTABLE,
+    coverage_notes,
+)
+from skillshift_frames.schema import METRICS, STABLE_CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,12 +40,14 @@ def shift_document(
     source: str,
     without: Sequence[str] = (),
     uncertainty: Sequence[Note] = (),
+    slots: pl.DataFrame | None = None,
 ) -> Document:
     """Describe how a metric falls, one row per entry or run and condition.
 
     ``falls`` is a frame of `skillshift_frames.shift` or `skillshift_frames.shift_intervals`; ``without`` names the entries
-    that do not have the metric; ``uncertainty`` says how intervals were found.
+    that do not have the metric; ``uncertainty`` says how intervals were found; ``slots`` are those of the runs, with marks.
     """
+    marks = _Marks(metric, source, slots)
     start = benchmark.title(source)
     columns = (
         Column("Run" if "run" in falls.columns else "Entry", "left"),
@@ -51,10 +59,11 @@ def shift_document(
     named = named_rows(falls)
     for row in named.iter_rows(named=True):
         first = not rows or rows[-1].cells[0].text != row["name"]
-        rows.append(_row(row, benchmark, metric, starts_group=first))
+        rows.append(_row(row, benchmark, marks, starts_group=first))
     unit = "points" if METRICS[metric] == "percent" else METRICS[metric]
     notes = [
         *_absence_notes(named, rows, metric),
+        *_unstable_notes(rows),
         Note(
             f"Drop: {metric} under {start} − {metric} under the shifted condition, in {unit}; positive where it fell"
         ),
@@ -96,7 +105,34 @@ def names_without(entries: pl.DataFrame, metric: str) -> list[str]:
     return sorted(left.get_column("name"))
 
 
-def _row(row: dict[str, Any], benchmark: Benchmark, metric: str, *, starts_group: bool) -> Row:
+class _Marks:
+    """Which of the numbers do not apply, and which SFR rests on too few calls: by the runs' slots, or as an entry states."""
+
+    def __init__(self, metric: str, source: str, slots: pl.DataFrame | None) -> None:
+        self.metric, self.source = metric, source
+        listed = [] if slots is None else slots.filter(metric=metric).iter_rows(named=True)
+        self._of_run: dict[tuple[object, object], list[str]] = {
+            (row["run"], row["slot"]): row["marks"] for row in listed
+        }
+
+    def does_not_apply(self, row: dict[str, Any]) -> bool:
+        """Tell whether the metric does not apply to the run or entry."""
+        return row.get("applies") is False or "not-applicable" in self._of(row, self.source)
+
+    def of_side(self, row: dict[str, Any], side: str) -> tuple[str, ...]:
+        """Give the marks behind a side's number."""
+        slot = self.source if side == "source_value" else row["condition"]
+        if "run" in row:
+            unstable = "unstable" in self._of(row, slot)
+        else:
+            unstable = self.metric == "SFR" and (row.get("skill_calls") or 0) < STABLE_CALLS
+        return (UNSTABLE,) if unstable else ()
+
+    def _of(self, row: dict[str, Any], slot: str) -> list[str]:
+        return self._of_run.get((row.get("run"), slot), [])
+
+
+def _row(row: dict[str, Any], benchmark: Benchmark, marks: _Marks, *, starts_group: bool) -> Row:
     sides = ("source_value", "value")
     partial = row.get("tasks_reason") is not None
     behind = (f"{row['tasks']}/{row['tasks_expected']}",) if partial else ()
@@ -104,9 +140,10 @@ def _row(row: dict[str, Any], benchmark: Benchmark, metric: str, *, starts_group
     def number(name: str, interval: str = "") -> Cell:
         if row[name] is None:
             of_sides = any(row[side] is None for side in (sides if name not in sides else (name,)))
-            absent = of_sides and row.get("applies") is False
+            absent = of_sides and marks.does_not_apply(row)
             return Cell(NOT_APPLICABLE if absent else UNDEFINED)
-        return Cell(format_number(row[name]), (*((interval,) if interval else ()), *behind))
+        said = marks.of_side(row, name) if name in sides else ()
+        return Cell(format_number(row[name]), (*((interval,) if interval else ()), *said, *behind))
 
     share = ends("SR", row.get("relative_low"), row.get("relative_high"))
     return Row(
@@ -116,7 +153,7 @@ def _row(row: dict[str, Any], benchmark: Benchmark, metric: str, *, starts_group
             Cell(row["shift"] or ""),
             number("source_value"),
             number("value"),
-            number("drop", ends(metric, row.get("low"), row.get("high"))),
+            number("drop", ends(marks.metric, row.get("low"), row.get("high"))),
             number("relative", share),
         ),
         starts_group=starts_group,
@@ -135,6 +172,13 @@ def _absence_notes(named: pl.DataFrame, rows: Sequence[Row], metric: str) -> Ite
         yield Note(f"does not apply: {metric} of {names}", NOT_APPLICABLE)
     if any(cell.text == UNDEFINED for row in rows for cell in row.cells):
         yield Note("undefined on a side, or no share of 0", UNDEFINED)
+
+
+def _unstable_notes(rows: Sequence[Row]) -> Iterator[Note]:
+    if any(UNSTABLE in cell.marks for row in rows for cell in row.cells):
+        yield Note(
+            f"SFR over fewer than {STABLE_CALLS} skill calls, or over unknown many", UNSTABLE
+        )
 
 
 def _partial_notes(named: pl.DataFrame) -> Iterator[Note]:

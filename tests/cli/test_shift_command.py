@@ -181,3 +181,30 @@ def test_a_hostile_label_is_shown_and_never_obeyed(cli: Cli, shop: Shop, label: 
             assert Tags(result.out).seen == Tags(plain.out).seen
         if chosen == "latex":
             assert "\\input{" not in result.out
+
+
+def test_a_rate_over_few_calls_is_marked_as_in_the_table(cli: Cli, demo: list[Path]) -> None:
+    """Of the demo run these three conditions have 21, 28 and 17 calls, and Src more than 30."""
+    induced = next(path for path in demo if path.stem == "induced")
+    shown = cli("shift", induced, "--metric", "SFR").out
+    rows = [line for line in shown.splitlines() if "execution" in line or "contextual" in line]
+    marked = {line.split()[0]: "⚠" in line for line in rows}
+    assert marked == {
+        "Src-Exec": True, "Tgt": True, "Tgt-Perc": True, "Tgt-Exec": False
+    }  # fmt: skip
+    assert "26.28 ⚠" not in shown
+    assert "⚠ SFR over fewer than 30 skill calls" in shown
+    assert "⚠" not in cli("shift", induced, "--metric", "SR").out
+
+
+def test_calls_of_a_run_without_any_do_not_apply(cli: Cli, demo: list[Path]) -> None:
+    workflow = next(path for path in demo if path.stem == "workflow")
+    shown = cli("shift", workflow, "--metric", "ASC").out
+    assert "-- does not apply: ASC of workflow" in shown
+    assert "–" not in shown.split("-- does not apply")[0].split("from Src")[1]
+
+
+def test_a_published_rate_over_unknown_calls_is_marked(cli: Cli) -> None:
+    shown = cli("shift", "--published", "--metric", "SFR").out
+    assert "13.62 ⚠" in shown
+    assert "⚠" not in cli("shift", "--published").out
