@@ -19,9 +19,6 @@ from skillshift_frames.feasibility import (
     SCALES,
     Counting,
     check_trials,
-    known,
-    mean_half,
-    mean_of,
     read_source,
 )
 from skillshift_frames.findings import Finding, findings_frame
@@ -29,6 +26,9 @@ from skillshift_frames.marginals import (
     half_unit,
     identity_findings,
     in_range,
+    known,
+    mean_half,
+    mean_of,
     range_findings,
     unstable_findings,
 )

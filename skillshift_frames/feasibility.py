@@ -29,7 +29,7 @@ from skillshift_frames.readers.wording import Number
 from skillshift_frames.stats.feasible import counts, decides, fitting_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from decimal import Decimal
 
     from skillshift_frames.benchmark import Benchmark, BenchmarkLike
@@ -379,26 +379,3 @@ def implied_overall(
         low += Fraction(allowed[0] * scale, size)
         high += Fraction(allowed[-1] * scale, size)
     return low / len(sites), high / len(sites)
-
-
-def mean_of(numbers: Sequence[Decimal], weights: Sequence[int] | None = None) -> Fraction:
-    """Give the mean of printed numbers, unweighted unless weights are given."""
-    return _mean(list(map(Fraction, numbers)), weights)
-
-
-def mean_half(numbers: Sequence[Decimal], weights: Sequence[int] | None = None) -> Fraction:
-    """Tell how far rounding can have moved the mean of printed numbers."""
-    return _mean(list(map(half_unit, numbers)), weights)
-
-
-def _mean(values: Sequence[Fraction], weights: Sequence[int] | None) -> Fraction:
-    weights = [1] * len(values) if weights is None else weights
-    terms = (value * weight for value, weight in zip(values, weights, strict=True))
-    return sum(terms, Fraction()) / sum(weights)
-
-
-def known(entry: Entry, metric: str, slots: Iterable[str]) -> list[Decimal] | None:
-    """Give the printed numbers of some slots, None where one is null or was not printed."""
-    numbers = [entry.printed.get((metric, slot)) for slot in slots]
-    given = [number for number in numbers if number is not None]
-    return given if len(given) == len(numbers) else None

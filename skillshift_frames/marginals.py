@@ -14,7 +14,7 @@ from skillshift_frames.findings import Finding
 from skillshift_frames.schema import METRICS, STABLE_CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
     from decimal import Decimal
 
     from skillshift_frames.benchmark import Benchmark
@@ -70,6 +70,29 @@ def half_unit(number: Decimal) -> Fraction:
 @cache  # by the digit's place: 16.9 and 16.90 are equal, and not equally precise
 def _half_of_digit(exponent: int) -> Fraction:
     return Fraction(10) ** exponent / 2
+
+
+def mean_of(numbers: Sequence[Decimal], weights: Sequence[int] | None = None) -> Fraction:
+    """Give the mean of printed numbers, unweighted unless weights are given."""
+    return _mean(list(map(Fraction, numbers)), weights)
+
+
+def mean_half(numbers: Sequence[Decimal], weights: Sequence[int] | None = None) -> Fraction:
+    """Tell how far rounding can have moved the mean of printed numbers."""
+    return _mean(list(map(half_unit, numbers)), weights)
+
+
+def _mean(values: Sequence[Fraction], weights: Sequence[int] | None) -> Fraction:
+    weights = [1] * len(values) if weights is None else weights
+    terms = (value * weight for value, weight in zip(values, weights, strict=True))
+    return sum(terms, Fraction()) / sum(weights)
+
+
+def known(entry: Entry, metric: str, slots: Iterable[str]) -> list[Decimal] | None:
+    """Give the printed numbers of some slots, None where one is null or was not printed."""
+    numbers = [entry.printed.get((metric, slot)) for slot in slots]
+    given = [number for number in numbers if number is not None]
+    return given if len(given) == len(numbers) else None
 
 
 def in_range(metric: str, number: Decimal) -> bool:
@@ -184,13 +207,10 @@ def unstable_findings(entry: Entry) -> list[Finding]:
 
 
 def _mean_of(entry: Entry, metric: str, slot: str, names: tuple[str, ...]) -> _Mean | None:
-    numbers = [entry.printed.get((metric, name)) for name in names]
-    known = [number for number in numbers if number is not None]
-    if len(known) < len(names):
+    numbers = known(entry, metric, names)
+    if numbers is None:
         return None
-    value = sum(map(Fraction, known), Fraction()) / len(known)
-    slack = sum(map(half_unit, known), Fraction()) / len(known)
-    return _Mean(slot, f"mean of the {slot}", value, slack)
+    return _Mean(slot, f"mean of the {slot}", mean_of(numbers), mean_half(numbers))
 
 
 def _overall(entry: Entry, metric: str) -> _Mean | None:

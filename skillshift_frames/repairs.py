@@ -14,11 +14,8 @@ from skillshift_frames.feasibility import (
     SCALES,
     Counting,
     implied_overall,
-    known,
-    mean_half,
-    mean_of,
 )
-from skillshift_frames.marginals import agree, half_unit, in_range
+from skillshift_frames.marginals import agree, half_unit, in_range, known, mean_half, mean_of
 from skillshift_frames.stats.feasible import fits_margins
 
 if TYPE_CHECKING:
