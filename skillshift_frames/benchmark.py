@@ -261,9 +261,11 @@ def infer_benchmark(frame: pl.DataFrame) -> Benchmark:
     """
     import polars as pl  # noqa: PLC0415 - the command line's --help reads this module
 
-    if "expected" in frame.columns:
+    # Records may have kept columns by any name, but never go without their uid.
+    records = "uid" in frame.columns
+    if not records and "expected" in frame.columns:
         tasks = pl.col("expected").max()
-    elif "tasks" in frame.columns:
+    elif not records and "tasks" in frame.columns:
         tasks = pl.col("tasks").sum()
     elif "trial" in frame.columns and frame.select(pl.col("trial").n_unique() <= 1).item():
         tasks = pl.len()  # a record is a task, since no key comes twice; counting uids would take long and hold them all

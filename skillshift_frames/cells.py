@@ -79,7 +79,8 @@ def cells(
     check_choice("errors", errors, get_args(Errors))
     # Collected once: a lazy frame may read its files again for every question that is put to it.
     frame = tasks.lazy().collect()
-    counts = frame if "tasks" in frame.columns else tally(frame)
+    # Records may have kept a column by any name, but never go without their uid.
+    counts = tally(frame) if "uid" in frame.columns else frame
     axes = _axes_of(counts, benchmark)
     by_cell = _outcomes_by_cell(counts)
     rows = [

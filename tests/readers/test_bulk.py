@@ -264,3 +264,13 @@ def test_unknown_benchmark_names_are_refused_alike(write: Write) -> None:
     assert outcome(sf.read_tally, "x.jsonl", benchmark="infer") == outcome(
         slowly, "x.jsonl", benchmark="infer"
     )
+
+
+def test_records_with_a_column_called_as_a_tallys_are_records(write: Write) -> None:
+    """Whatever keys are kept, a frame with uids is no tally and no frame of cells."""
+    write("x.jsonl", *run_of(30, tasks=7, expected=9))
+    kept = sf.read_tasks("x.jsonl", extra="keep")
+    plain = kept.select(list(sf.TASKS))
+    for axes in ("skillshift", "infer"):
+        assert sf.cells(kept, benchmark=axes).equals(sf.cells(plain, benchmark=axes))
+    assert sf.resolve_benchmark("infer", kept).sites["gitlab"] == 30
