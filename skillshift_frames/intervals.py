@@ -16,6 +16,7 @@ import polars as pl
 
 from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import cells as compute_cells
+from skillshift_frames.progress import start
 from skillshift_frames.sampling import (
     DEFAULT_LEVEL,
     DEFAULT_RESAMPLES,
@@ -151,6 +152,7 @@ def intervals(
     axes = resolve_benchmark(benchmark, frame)
     numbers = slots(compute_cells(frame, benchmark=axes, errors=errors), benchmark=axes, null=null)
     rows: list[tuple[Any, ...]] = []
+    advance = start("intervals", frame.get_column("run").n_unique())
     for run, sample in _samples(frame, axes, errors):
         make = partial(_slots_of, available=null == "available")
         behind = _families_of_slots(sample)
@@ -159,6 +161,7 @@ def intervals(
         for number, (metric, slot, value) in enumerate(of_run.iter_rows()):
             judged = _judge(metric, value, behind[number], found[number], plan)
             rows.append((run, metric, slot, value, *judged))
+        advance(1)
     return pl.DataFrame(rows, schema=INTERVALS, orient="row")
 
 
@@ -210,6 +213,7 @@ def cell_intervals(
     axes = resolve_benchmark(benchmark, frame)
     computed = compute_cells(frame, benchmark=axes, errors=errors)
     rows: list[tuple[Any, ...]] = []
+    advance = start("intervals", frame.get_column("run").n_unique())
     for run, sample in _samples(frame, axes, errors):
         behind = _families_of_cells(sample)
         (found,) = plan.ends(sample, _cells_of, behind)
@@ -220,6 +224,7 @@ def cell_intervals(
                 number = index * len(of_run) + place
                 judged = _judge(metric, cell[metric], [behind[number]], found[number], plan)
                 rows.append((*key, metric, cell[metric], *_of_cell(metric, cell, judged, plan)))
+        advance(1)
     return pl.DataFrame(rows, schema=CELL_INTERVALS, orient="row")
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from skillshift_frames.benchmark import known_benchmark
+import polars as pl
+
+from skillshift_frames.benchmark import infer_benchmark, known_benchmark
 from skillshift_frames.errors import SkillshiftWarning
+from skillshift_frames.readers.assemble import check_sources
 from skillshift_frames.readers.bulk import RECORD, distinct_records
 from skillshift_frames.readers.sources import resolve_sources
 from skillshift_frames.readers.tasks import read_tasks
@@ -14,13 +17,11 @@ from skillshift_frames.tally import tally, tally_counted
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    import polars as pl
-
-    from skillshift_frames.benchmark import BenchmarkLike
+    from skillshift_frames.benchmark import Benchmark, BenchmarkLike
     from skillshift_frames.readers.records import Extra
-    from skillshift_frames.readers.sources import Paths
+    from skillshift_frames.readers.sources import Paths, Source
 
 
 def read_tally(
@@ -73,10 +74,31 @@ def read_tally(
     if extra == "refuse":
         known = known_benchmark(benchmark)
         sources, notes = resolve_sources(paths, labels=labels, pool=pool)
-        distinct = distinct_records(sources, known, unique=unique)
-        if distinct is not None:
+        found = _tally_in_bulk(sources, known, labels or {}, unique=unique)
+        if found is not None:
+            if known is None:  # raises where the names cannot be a table's axes
+                infer_benchmark(found)
             unchecked = [] if unique else ["no look was taken for records that repeat a key"]
             for note in [*notes, *unchecked]:
                 warnings.warn(note, SkillshiftWarning, stacklevel=2)
-            return tally_counted(distinct.records, distinct.counts, RECORD)
+            return found
     return tally(read_tasks(paths, labels=labels, pool=pool, benchmark=benchmark, extra=extra))
+
+
+def _tally_in_bulk(
+    sources: list[Source], benchmark: Benchmark | None, asked: Collection[str], *, unique: bool
+) -> pl.DataFrame | None:
+    """Tally the runs whose lines repeat each other, and the others record by record; None if there is anything to say."""
+    distinct = distinct_records(sources, benchmark, unique=unique)
+    if distinct is None:
+        return None
+    found = tally_counted(distinct.records, distinct.counts, RECORD)
+    if not distinct.others:
+        return found
+    checked = check_sources(distinct.others, benchmark or "infer", "refuse", asked)
+    # A record can name another run than its file does.
+    named_alike = set(found.get_column("run")) & set(checked.valid.get_column("run"))
+    if checked.faults.height or checked.notes or named_alike:
+        return None
+    both = pl.concat([found, tally(checked.valid)])
+    return both.sort(both.columns)

@@ -21,6 +21,7 @@ from skillshift_frames.cli.options import (
     Runs,
 )
 from skillshift_frames.cli.output import Format, emit, render, say, say_notes
+from skillshift_frames.cli.progress import progress_shown
 from skillshift_frames.cli.reading import let_interrupts_through, reading
 from skillshift_frames.errors import InputError
 
@@ -181,7 +182,8 @@ def build(
             raise InputError(msg)
         output /= own_name
     entry_paths(output, force=force)  # before the files are read, which may take long
-    tasks = read_tasks(runs or [], **reading(None, benchmark, pool=pool, extra=extra))
+    with progress_shown():
+        tasks = read_tasks(runs or [], **reading(None, benchmark, pool=pool, extra=extra))
     built = build_entry(
         tasks,
         name=name,

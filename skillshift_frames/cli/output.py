@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TextIO, TypeAlias
 
+from skillshift_frames.cli.progress import progress_shown
 from skillshift_frames.errors import InputError
 from skillshift_frames.render.escape import escape_text
 
@@ -123,8 +124,10 @@ def emit(make: Make, given: Format | None, output: Path | None, *, force: bool) 
 
     chosen = chosen_format(given, output)
     if output is None or str(output) in _STDOUT:
+        with progress_shown():
+            made = make(chosen, color=wants_color())
         # Bytes, not text: the same on every platform and under every locale.
-        content = make(chosen, color=wants_color()).encode()
+        content = made.encode()
         try:
             sys.stdout.flush()
             sys.stdout.buffer.write(content)
@@ -133,4 +136,6 @@ def emit(make: Make, given: Format | None, output: Path | None, *, force: bool) 
             discard(sys.stdout)  # and the exit code stays that of the answer
         return
     refuse_to_overwrite(output, force=force)
-    write_text(make(chosen, color=False), output, force=force)
+    with progress_shown():
+        made = make(chosen, color=False)
+    write_text(made, output, force=force)

@@ -29,6 +29,7 @@ from skillshift_frames.cli.options import (
     Unique,
 )
 from skillshift_frames.cli.output import Format, emit, render, say, say_notes
+from skillshift_frames.cli.progress import progress_shown
 from skillshift_frames.cli.reading import Reading, hint_at_shards, reading
 
 if TYPE_CHECKING:
@@ -247,8 +248,9 @@ def export(
         raise sf.InputError(msg)
     known_suffix(output)  # before the files are read, which may take long
     refuse_to_overwrite(output, force=force)
-    tasks = sf.read_tasks(runs or [], **reading(label, benchmark, pool=pool, extra=extra))
-    sf.write_tasks(tasks, output, force=force)
+    with progress_shown():
+        tasks = sf.read_tasks(runs or [], **reading(label, benchmark, pool=pool, extra=extra))
+        sf.write_tasks(tasks, output, force=force)
     records, runs_read = tasks.height, tasks.get_column("run").n_unique()
     say(
         f"{output}: {records:,} {'record' if records == 1 else 'records'} of "

@@ -8,18 +8,19 @@ import polars as pl
 
 from skillshift_frames.benchmark import BenchmarkLike, infer_benchmark, known_benchmark
 from skillshift_frames.errors import check_choice
+from skillshift_frames.progress import start
 from skillshift_frames.readers.checks import LINE, SOURCE, find_faults
 from skillshift_frames.readers.extras import extra_column, join_columns, without_nesting
 from skillshift_frames.readers.frames import conform, read_frame
 from skillshift_frames.readers.jsonl import Part, read_jsonl
 from skillshift_frames.readers.records import Extra
-from skillshift_frames.readers.sources import Paths, Source, resolve_sources
+from skillshift_frames.readers.sources import Paths, Source, resolve_sources, size_of
 from skillshift_frames.readers.wording import printable
 from skillshift_frames.schema import FAULTS, TASKS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from skillshift_frames.readers.diagnosis import Finding
 
@@ -43,14 +44,23 @@ def check_paths(
     known = known_benchmark(benchmark) or "infer"
     refuse_unknown_extra(extra)
     sources, notes = resolve_sources(paths, labels=labels, pool=pool)
-    parts = [_file_parts(source, extra) for source in sources]
     asked = {source.label for source in sources} if pool else set(labels or {})
-    notes += [
+    checked = check_sources(sources, known, extra, asked)
+    return checked._replace(notes=notes + checked.notes)
+
+
+def check_sources(
+    sources: list[Source], benchmark: BenchmarkLike, extra: Extra, asked: Collection[str]
+) -> Checked:
+    """Read files that are known by name already; ``asked`` are the labels that somebody gave."""
+    advance = start("reading", sum(map(size_of, sources)))
+    parts = [_file_parts(source, extra, advance) for source in sources]
+    notes = [
         f"{printable(source.path)}: the label {printable(source.label)} is not used: every record names its own run"
         for source, file in zip(sources, parts, strict=True)
         if source.label in asked and _names_its_runs(file)
     ]
-    checked = _check_parts(sources, parts, known)
+    checked = _check_parts(sources, parts, benchmark)
     return checked._replace(notes=notes + checked.notes)
 
 
@@ -71,15 +81,21 @@ def refuse_unknown_extra(extra: str) -> None:
     check_choice("extra", extra, get_args(Extra))
 
 
-def _file_parts(source: Source, extra: Extra) -> list[Part]:
-    if source.kind != "jsonl":
+def _file_parts(source: Source, extra: Extra, advance: Callable[[int], None]) -> list[Part]:
+    # How far a compressed file has been read is not known in between.
+    plain = source.kind == "jsonl" and source.compression is None
+    if source.kind == "jsonl":
+        parts = list(read_jsonl(source, extra, advance if plain else lambda _: None))
+    else:
         frame, findings = read_frame(source)
-        return (
+        parts = (
             [Part(frame, 1, [(None, finding) for finding in findings])]
             if findings
             else _frame_part(frame, extra)
         )
-    return list(read_jsonl(source, extra))
+    if not plain:
+        advance(size_of(source))
+    return parts
 
 
 def check_frame(
@@ -127,7 +143,9 @@ def _check_parts(
         index, line = tasks[SOURCE][row], tasks[LINE][row]
         reading.append(_fault(sources[index], index, line, finding))
     known = known_benchmark(benchmark)
+    checked = start("checking", 1)
     found, bad_rows = find_faults(tasks, kept, known, paths)
+    checked(1)
     schema = pl.Schema([*FAULTS.items(), (SOURCE, pl.UInt32())])
     every = pl.concat([pl.DataFrame(reading, schema=schema, orient="row"), found])
     ordered = every.sort(SOURCE, "line", maintain_order=True, nulls_last=False).drop(SOURCE)

@@ -1,39 +1,46 @@
 """Files of one layout → their distinct records with how often each occurs, without a row per record.
 
-The lines of a run differ in the number at the end of the uid and repeat each other in the rest. A table needs to know how
-often each of these occurs, that each is a record, and that no key comes twice; it does not need the records. So lines are
-split by Polars into the uid's beginning, its digits and what follows the uid, and grouped by what repeats: each distinct
-line is decoded strictly and put to every rule once, with its number of occurrences beside it. Of the uids a hash per line
-is kept, from which follows whether any key repeats.
+A table needs to know how often each record occurs but for its uid, that each is a record, and that no key comes twice; it
+does not need the records. So each distinct line is decoded strictly and put to every rule once
+(`skillshift_frames.readers.groups`), with its number of occurrences beside it. Of the uids a hash per line is kept, from
+which follows whether any key repeats.
 
-This is for files in which all is well. Whatever does not fit, be it the layout, a fault, a warning, or two keys with one
-hash, is left to the general reader (`skillshift_frames.readers.assemble`), which looks at every line and names every fault.
+This is for runs in which all is well. A run whose lines do not fit, by their layout or because they have several trials, is
+left to the general reader (`skillshift_frames.readers.assemble`); where there is a fault, a warning, or two keys with one
+hash, all runs are, since it looks at every line and names every fault.
 
-Measured on two cores with 5 million lines (760 MB): 1.7 s, of which 1.1 s go to splitting the lines; a bare Polars scan and
-group-by, which checks nothing, takes 2.0 s. The idea is from the sketch "distinct rests" of the design.
+Measured on two cores with 5 million lines (760 MB): 0.9 s with the look at keys and 0.7 s without; a bare Polars scan and
+group-by, which checks nothing, takes 1.7 s. The idea is from the sketch "distinct rests" of the design.
 """
 
 from __future__ import annotations
 
-import re
-from itertools import islice
-from pathlib import Path
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from skillshift_frames.progress import start
 from skillshift_frames.readers import records
 from skillshift_frames.readers.assemble import labelled
+from skillshift_frames.readers.blocks import UnfitError, blocks_of
 from skillshift_frames.readers.checks import find_faults
+from skillshift_frames.readers.groups import Grouper
 from skillshift_frames.readers.jsonl import Part
-from skillshift_frames.readers.sources import STDIN
-from skillshift_frames.readers.streams import LONGEST_LINE
+from skillshift_frames.readers.sources import is_kept, size_of
 from skillshift_frames.schema import TASKS, WHOLE_RUN, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from skillshift_frames.benchmark import Benchmark
+    from skillshift_frames.readers.blocks import Block, Stretch
+    from skillshift_frames.readers.groups import Groups
     from skillshift_frames.readers.sources import Source
 
 #: Which record, but for the digits of its uid; and how often a run has it.
@@ -42,22 +49,10 @@ RECORD, COUNT = "_record", "_count"
 #: Below so many bytes the fixed cost of a few Polars queries exceeds that of decoding every line.
 WORTH_IT = 1 << 20
 
-#: With more distinct lines than one in so many, grouping saves too little.
-_LINES_PER_GROUP = 4
+#: Blocks that are worked on at once: each is some 50 MB with what is made of it.
+_MOST_THREADS = 8
 
-#: So many lines of a file are looked at before all of it is.
-_SAMPLE = 2_000
-
-_UID_FIRST = re.compile(r'\s*\{\s*"uid"\s*:\s*"')
-_UID_AND_REST = re.compile(rb'[^"]*?(\d*)"(.*)', re.DOTALL)
-_DIGITS = "0123456789"
-
-#: What JSON text may not hold unescaped, and what starts an escape: such a uid is not plain.
-_NOT_PLAIN = r"[\x00-\x1f\\]"
-
-_ODD = 0x9E37_79B9_7F4A_7C15
-
-_PATH, _HEAD, _NUMBERED, _REST, _HASH = "_path", "_head", "_numbered", "_rest", "_hash"
+_LINE = ("before", "rest", "head", "numbered")
 
 
 class DistinctRecords(NamedTuple):
@@ -69,187 +64,153 @@ class DistinctRecords(NamedTuple):
         `RECORD` and the columns of `TASKS` but for ``run``, with a number of our own in the place of those digits.
     counts
         ``run``, `RECORD` and `COUNT`: one row per run and record that it has.
+    others
+        The files of the runs that do not fit.
     """
 
     records: pl.DataFrame
     counts: pl.DataFrame
+    others: list[Source]
 
 
-class _UnfitError(Exception):
-    """The general reader has to look."""
+@dataclass(slots=True)
+class _Found:
+    """What the blocks of all files have given so far; ``unfit`` are numbers of runs."""
+
+    counts: list[pl.DataFrame] = field(default_factory=list)
+    keys: list[NDArray[np.uint64]] = field(default_factory=list)
+    unfit: set[int] = field(default_factory=set)
 
 
 def distinct_records(
     sources: Sequence[Source], benchmark: Benchmark | None, *, unique: bool = True
 ) -> DistinctRecords | None:
-    """Give the distinct records of files with their counts, or None where the general reader has to look.
+    """Give the distinct records of files with their counts, or None where the general reader has to look at all of them.
 
     Every rule is kept; ``unique`` says whether that of unique keys is, too.
     """
-    try:
-        return _distinct_records(sources, benchmark, unique=unique)
-    except _UnfitError:
+    if sum(map(size_of, sources)) < WORTH_IT:
         return None
-
-
-def _distinct_records(
-    sources: Sequence[Source], benchmark: Benchmark | None, *, unique: bool
-) -> DistinctRecords:
-    paths = [source.path for source in sources]
-    prefix = _common_prefix(sources)
-    lines = _split(paths, prefix, unique=unique)
-    number = _number(lines)
-    distinct = _distinct(lines, number)
-    _fit(distinct.height * _LINES_PER_GROUP <= lines.height)
-    records_of = _checked(_decode(distinct, prefix), benchmark)
-    runs = _runs(lines.get_column(_PATH), sources)
-    counts = _counts(distinct, number, runs, sorted({source.label for source in sources}))
-    _fit(_recorded_alike(records_of, counts))
-    if unique:
-        _fit(_keys(lines, distinct, records_of, runs).n_unique() == lines.height)
-    return DistinctRecords(records_of.drop("run"), counts)
-
-
-def _fit(is_so: bool) -> None:  # noqa: FBT001 - reads as a sentence
-    if not is_so:
-        raise _UnfitError
-
-
-def _is_plain_file(source: Source) -> bool:
-    return (
-        source.kind == "jsonl"
-        and source.compression is None
-        and source.path != STDIN
-        and Path(source.path).is_file()
-    )
-
-
-def _common_prefix(sources: Sequence[Source]) -> str:
-    """Give what every line has before its uid, by the first line of each file."""
-    _fit(all(map(_is_plain_file, sources)))
-    _fit(sum(Path(source.path).stat().st_size for source in sources) >= WORTH_IT)
-    found = set()
-    for source in sources:
-        with open(source.path, "rb") as file:  # noqa: PTH123 - the path is used as it was given
-            start = _UID_FIRST.match(file.read(1 << 10).decode(errors="replace"))
-        found.add(start.group() if start else "")
-    _fit(len(found) == 1)
-    prefix = found.pop()
-    _fit(bool(prefix) and _repeats(sources[0].path, len(prefix)))
-    return prefix
-
-
-def _repeats(path: str, prefix: int) -> bool:
-    """Tell by the start of a file whether its lines repeat each other: if not, to read all of it is in vain."""
-    with open(path, "rb") as file:  # noqa: PTH123
-        # A line may be as long as memory is large; what is cut off makes it different, which is all that counts.
-        lines = list(islice(iter(lambda: file.readline(1 << 12), b""), _SAMPLE))
-    rests = set()
-    for line in lines:
-        found = _UID_AND_REST.match(line[prefix:])
-        rests.add((found.start(1), found[2]) if found else line)
-    return len(rests) * _LINES_PER_GROUP <= len(lines)
-
-
-def _split(paths: Sequence[str], prefix: str, *, unique: bool) -> pl.DataFrame:
-    """Give each line as what it is grouped by, with the hash of its uid."""
-    line, uid = pl.col("line"), pl.col("uid")
-    parts = line.str.strip_prefix(prefix).str.splitn('"', 2).struct.rename_fields(["uid", _REST])
-    head = uid.str.strip_chars_end(_DIGITS)
-    several = len(paths) > 1
-    query = (
-        pl.scan_lines(list(paths), glob=False, include_file_paths=_PATH if several else None)
-        .select(
-            *([_PATH] if several else []),
-            (line.str.starts_with(prefix) & (line.str.len_bytes() <= LONGEST_LINE)).alias("fits"),
-            parts.alias("parts"),
-        )
-        .unnest("parts")
-        .select(
-            (pl.col(_PATH) if several else pl.lit(paths[0])).cast(pl.Categorical).alias(_PATH),
-            pl.col("fits") & pl.col(_REST).is_not_null(),
-            head.cast(pl.Categorical).alias(_HEAD),
-            (uid.str.len_bytes() != head.str.len_bytes()).alias(_NUMBERED),
-            pl.col(_REST).cast(pl.Categorical),
-            *([uid.hash().alias(_HASH)] if unique else []),
-        )
-    )
-    try:
-        lines = query.collect(engine="streaming")
-    except pl.exceptions.ComputeError as error:  # not UTF-8
-        raise _UnfitError from error
-    _fit(bool(lines.height and lines.get_column("fits").all()))
-    return lines.drop("fits")
-
-
-def _number(lines: pl.DataFrame) -> pl.Series:
-    """Give each line a number that is equal where beginning and rest are."""
-    head, rest = (lines.get_column(name).to_physical().cast(pl.UInt64) for name in (_HEAD, _REST))
-    # One number is grouped by in half the time and memory that three columns take.
-    return (head * (1 << 32) + rest * 2 + lines.get_column(_NUMBERED)).alias("_number")
-
-
-def _distinct(lines: pl.DataFrame, number: pl.Series) -> pl.DataFrame:
-    """Give each distinct line once, with `RECORD` and how often it occurs, in the order of the numbers."""
-    parts = (pl.col(name).first() for name in (_HEAD, _NUMBERED, _REST))
-    grouped = lines.lazy().group_by(number).agg(*parts, pl.len().cast(pl.Int64).alias(COUNT))
-    return grouped.sort("_number").with_row_index(RECORD).collect()
-
-
-def _decode(distinct: pl.DataFrame, prefix: str) -> pl.DataFrame:
-    """Decode each distinct rest once, and put the uids before it."""
-    text = distinct.select(RECORD, pl.col(_HEAD, _REST).cast(pl.String), _NUMBERED)
-    _fit(not text.select(pl.col(_HEAD).str.contains(_NOT_PLAIN).any()).item())
-    rests = text.get_column(_REST).unique()
-    try:
-        decoded = records.frame_of(
-            [records.decode_line(f'{prefix}"{rest}'.encode()) for rest in rests]
-        )
-    except (*records.REFUSALS, TypeError) as error:
-        raise _UnfitError from error
-    # Where records name their run, labels and the notes on them are the general reader's.
-    _fit(decoded.get_column("run").null_count() == decoded.height)
-    # Trials of one task are added up before they are counted.
-    _fit(decoded.get_column("trial").n_unique() == 1)
-    # A number of its own for each: they are different tasks, as their lines are.
-    uid = pl.when(_NUMBERED).then(pl.concat_str(_HEAD, RECORD)).otherwise(pl.col(_HEAD))
-    others = decoded.drop("uid").with_columns(rests.alias(_REST))
-    return text.join(others, on=_REST).with_columns(uid=uid).sort(RECORD).select(RECORD, *TASKS)
-
-
-def _checked(decoded: pl.DataFrame, benchmark: Benchmark | None) -> pl.DataFrame:
-    """Put the records to every rule that is about one of them."""
-    # Records that leave out different things are no run's: what a run records is looked at later.
-    left_out = pl.concat_str(pl.col(name).is_null().cast(pl.String) for name in WHOLE_RUN)
-    rows = labelled(Part(decoded.select(*TASKS).with_columns(run=left_out), 1), "", 0)
-    faults, _ = find_faults(rows, [], benchmark, [""])
-    _fit(not faults.height)
-    return rows.select(*TASKS).with_columns(decoded.get_column(RECORD))
-
-
-def _runs(paths: pl.Series, sources: Sequence[Source]) -> pl.Series:
-    """Give for each line the number of its run, by label."""
     labels = sorted({source.label for source in sources})
-    of_path = {source.path: labels.index(source.label) for source in sources}
-    known = pl.DataFrame({_PATH: list(of_path), "run": list(of_path.values())})
-    return _codes(paths, known.with_columns(pl.col("run").cast(pl.UInt64)))
+    runs = [labels.index(source.label) for source in sources]
+    whole = [source.kind == "jsonl" and is_kept(source) for source in sources]
+    found = _Found(unfit={run for run, is_so in zip(runs, whole, strict=True) if not is_so})
+    fitting = [source for source, run in zip(sources, runs, strict=True) if run not in found.unfit]
+    advance = start("reading", sum(map(size_of, fitting)))
+    grouper = Grouper(sources, runs, unique=unique)
+    _group_all(grouper, sources, runs, found, advance)
+    if not found.counts or (unique and _has_repeated(found.keys)):
+        return None
+    counts = pl.concat(found.counts).filter(~pl.col("run").is_in(list(found.unfit)))
+    distinct = counts.select(_LINE).unique().sort(_LINE).with_row_index(RECORD)
+    counts = counts.join(distinct, on=_LINE).group_by("run", RECORD).agg(pl.col("lines").sum())
+    of_records = _records(grouper, distinct)
+    several = _with_several_trials(counts, of_records)
+    counts = counts.filter(~pl.col("run").is_in(several))
+    if not counts.height or not _keep_the_rules(counts, of_records, benchmark):
+        return None
+    label = pl.Series(labels, dtype=pl.String).gather(counts.get_column("run")).alias("run")
+    unfit = found.unfit.union(several)
+    return DistinctRecords(
+        of_records.select(RECORD, pl.col(*TASKS).exclude("run")),
+        counts.select(label, RECORD, pl.col("lines").alias(COUNT)),
+        [source for source, run in zip(sources, runs, strict=True) if run in unfit],
+    )
 
 
-def _counts(
-    distinct: pl.DataFrame, number: pl.Series, runs: pl.Series, labels: list[str]
-) -> pl.DataFrame:
-    """Count run by run how often each record occurs."""
-    if len(labels) == 1:
-        return distinct.select(pl.lit(labels[0]).alias("run"), RECORD, COUNT)
-    record = distinct.get_column("_number").search_sorted(number).cast(pl.UInt64)
-    both = (runs * distinct.height + record).value_counts(name=COUNT)
-    run, count = pl.col(both.columns[0]), pl.col(COUNT).cast(pl.Int64)
-    counted = both.select(run // distinct.height, (run % distinct.height).alias(RECORD), count)
-    label = pl.Series(labels).gather(counted.to_series(0)).alias("run")
-    return counted.select(label, pl.col(RECORD).cast(pl.UInt32), COUNT)
+def _group_all(
+    grouper: Grouper,
+    sources: Sequence[Source],
+    runs: Sequence[int],
+    found: _Found,
+    advance: Callable[[int], None],
+) -> None:
+    """Have threads group the blocks; runs of which a block does not fit are noted, and no more is read of them."""
+    blocks = blocks_of(sources, skip=lambda source: runs[source] in found.unfit)
+    with ThreadPoolExecutor(min(pl.thread_pool_size(), _MOST_THREADS)) as pool:
+        for block, grouped in _in_order(pool, grouper, blocks):
+            try:
+                _add(found, grouped.result())
+            except UnfitError:
+                for part in _by_run(block, runs):
+                    try:
+                        _add(found, grouper.groups(part))
+                    except UnfitError:
+                        found.unfit.add(runs[part.stretches[0].source])
+            advance(block.size)
 
 
-def _recorded_alike(records_of: pl.DataFrame, counts: pl.DataFrame) -> bool:
+def _in_order(
+    pool: ThreadPoolExecutor, grouper: Grouper, blocks: Iterable[Block]
+) -> Iterator[tuple[Block, Future[Groups]]]:
+    """Work ahead on a few blocks, not on all: what waits is held in memory."""
+    ahead: deque[tuple[Block, Future[Groups]]] = deque()
+    try:
+        for block in blocks:
+            ahead.append((block, pool.submit(grouper.groups, block)))
+            if len(ahead) > pool._max_workers:  # noqa: SLF001 - one more than are worked on
+                yield ahead.popleft()
+        while ahead:
+            yield ahead.popleft()
+    finally:
+        for _, waiting in ahead:
+            waiting.cancel()
+
+
+def _add(found: _Found, groups: Groups) -> None:
+    found.counts.append(groups.counts)
+    if groups.keys is not None:
+        found.keys.append(groups.keys)
+
+
+def _by_run(block: Block, runs: Sequence[int]) -> list[Block]:
+    """Take a block apart by run, to see which one does not fit."""
+    of_run: dict[int, list[Stretch]] = {}
+    for stretch in block.stretches:
+        of_run.setdefault(runs[stretch.source], []).append(stretch)
+    return [block._replace(stretches=tuple(stretches)) for stretches in of_run.values()]
+
+
+def _has_repeated(keys: list[NDArray[np.uint64]]) -> bool:
+    import numpy as np
+
+    every = np.concatenate(keys)
+    keys.clear()  # not held twice
+    every.sort()
+    return bool((every[1:] == every[:-1]).any())
+
+
+def _records(grouper: Grouper, distinct: pl.DataFrame) -> pl.DataFrame:
+    """Give each distinct line's record a uid with a number of its own: they are different tasks, as the lines are."""
+    decoded = [
+        grouper.decoded[before][rest].record
+        for before, rest in distinct.select("before", "rest").iter_rows()
+    ]
+    numbered = records.frame_of(decoded).hstack(distinct.select(RECORD, "head", "numbered"))
+    uid = pl.when("numbered").then(pl.concat_str("head", RECORD)).otherwise("head")
+    # Records that leave out different things are no run's: what a run records is looked at afterwards.
+    left_out = pl.concat_str(pl.col(name).is_null().cast(pl.String) for name in WHOLE_RUN)
+    named = numbered.with_columns(uid=uid, run=left_out).select(*TASKS)
+    return labelled(Part(named, 1), "", 0).with_columns(distinct.get_column(RECORD))
+
+
+def _with_several_trials(counts: pl.DataFrame, of_records: pl.DataFrame) -> list[int]:
+    """Name the runs in which a task may have several trials: these are added up before they are counted."""
+    trials = counts.join(of_records.select(RECORD, "trial"), on=RECORD)
+    several = trials.group_by("run").agg(pl.col("trial").n_unique()).filter(pl.col("trial") > 1)
+    return several.get_column("run").to_list()
+
+
+def _keep_the_rules(
+    counts: pl.DataFrame, of_records: pl.DataFrame, benchmark: Benchmark | None
+) -> bool:
+    """Put the records that the runs have to every rule but that of unique keys."""
+    kept = of_records.join(counts.select(RECORD).unique(), on=RECORD, how="semi").drop(RECORD)
+    faults, _ = find_faults(kept, [], benchmark, [""])
+    return not faults.height and _recorded_alike(counts, of_records)
+
+
+def _recorded_alike(counts: pl.DataFrame, of_records: pl.DataFrame) -> bool:
     """Tell whether each run records steps, and calls, in all of its measured records or in none."""
     flags = [
         flag
@@ -259,25 +220,7 @@ def _recorded_alike(records_of: pl.DataFrame, counts: pl.DataFrame) -> bool:
             (pl.col(name).is_null() & measured()).alias(f"lacks_{name}"),
         )
     ]
-    per_run = counts.join(records_of.select(RECORD, *flags), on=RECORD).group_by("run")
+    per_run = counts.join(of_records.select(RECORD, *flags), on=RECORD).group_by("run")
     any_of = per_run.agg(pl.col("^(has|lacks)_.*$").any())
     mixed = (pl.col(f"has_{name}") & pl.col(f"lacks_{name}") for name in WHOLE_RUN)
     return not any_of.select(pl.any_horizontal(mixed).any()).item()
-
-
-def _keys(
-    lines: pl.DataFrame, distinct: pl.DataFrame, records_of: pl.DataFrame, runs: pl.Series
-) -> pl.Series:
-    """Give 64 bits per line that are equal where keys are; whether equal ones are of one key, others settle."""
-    cell = pl.struct("site", "condition", "trial").rank("dense").cast(pl.UInt64)
-    known = distinct.select(pl.col(_REST)).hstack(records_of.select(cell.alias("cell")))
-    cells = _codes(lines.get_column(_REST), known.unique(_REST))
-    # Products wrap around, which is meant: they spread small numbers over all bits.
-    return lines.get_column(_HASH) ^ (runs * _ODD + cells * (_ODD + 2))
-
-
-def _codes(column: pl.Series, known: pl.DataFrame) -> pl.Series:
-    """Give for each line the number that belongs to its value: ``known`` has values, then numbers."""
-    places = known.to_series(0).cast(column.dtype).to_physical()
-    codes = pl.Series([0], dtype=pl.UInt64).new_from_index(0, int(places.max()) + 1)  # type: ignore[arg-type]
-    return codes.scatter(places, known.to_series(1)).gather(column.to_physical())

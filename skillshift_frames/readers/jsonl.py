@@ -28,12 +28,13 @@ from skillshift_frames.readers.records import (
     decode_line,
     decode_line_with_extras,
     decode_record,
+    fits_64_bits,
     frame_of,
 )
 from skillshift_frames.readers.streams import StreamError, read_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import polars as pl
 
@@ -59,8 +60,13 @@ class Part:
     ignored: set[str] = field(default_factory=set)
 
 
-def read_jsonl(source: Source, extra: Extra) -> Iterator[Part]:
-    """Give the records of one file in parts, with the faults found on the way; the file is read once."""
+def read_jsonl(
+    source: Source, extra: Extra, advance: Callable[[int], None] = lambda _: None
+) -> Iterator[Part]:
+    """Give the records of one file in parts, with the faults found on the way; the file is read once.
+
+    ``advance`` is called with the bytes of each part.
+    """
     distinct = DistinctLines()
     any_line = False
     try:
@@ -72,6 +78,7 @@ def read_jsonl(source: Source, extra: Extra) -> Iterator[Part]:
                 else None
             )
             yield _decode(block, first_line, extra) if frame is None else Part(frame, first_line)
+            advance(len(block))
     except StreamError as error:
         after = "; nothing after it was read" if error.line else ""
         note = Finding("file", None, error.rule, f"{error.message}{after}", error.hint)
@@ -122,14 +129,15 @@ def _decode_carefully(lines: list[bytes], first_line: int, extra: Extra) -> Part
     for number, line in enumerate(lines, first_line):
         if not line.strip(b" \t\r"):
             continue
+        record, rest = None, dict[str, Any]()
         try:
-            rest: dict[str, Any] = {}
             if extra == "refuse":
                 record = decode_line(line)
             else:
                 record, rest = decode_line_with_extras(line)
-            _check_range(record)
-        except (*REFUSALS, OverflowError):
+        except REFUSALS:
+            pass
+        if record is None or not fits_64_bits(record):
             faults += ((number, finding) for finding in diagnose(line, extra))
             continue
         if extra == "ignore":
@@ -142,9 +150,3 @@ def _decode_carefully(lines: list[bytes], first_line: int, extra: Extra) -> Part
         for values in extras.values():
             values.extend([None] * (len(records) - len(values)))
     return Part(frame_of(records), numbers, faults, extras, ignored)
-
-
-def _check_range(record: Record) -> None:
-    for value in (record.steps, record.skill_calls, record.skill_failures, record.trial):
-        if isinstance(value, int):
-            value.to_bytes(8, "little", signed=True)  # raises OverflowError beyond 64 bits

@@ -77,6 +77,12 @@ def decode_line(line: bytes) -> Record:
     return record
 
 
+def fits_64_bits(record: Record) -> bool:
+    """Tell whether the record's integers fit their columns: JSON has no largest one."""
+    values = (record.steps, record.skill_calls, record.skill_failures, record.trial)
+    return all(value in INT64 for value in values if isinstance(value, int))
+
+
 def decode_line_with_extras(line: bytes) -> tuple[Record, dict[str, Any]]:
     """Decode one line whose unknown keys are wanted: the record, and the rest, objects and arrays as `JsonText`.
 

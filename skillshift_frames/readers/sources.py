@@ -48,6 +48,16 @@ class Source:
     label: str
 
 
+def is_kept(source: Source) -> bool:
+    """Tell a file, which can be read again, from standard input or a pipe, where what was read is gone."""
+    return source.path != STDIN and os.path.isfile(source.path)  # noqa: PTH113 - the path is used as it was given
+
+
+def size_of(source: Source) -> int:
+    """Give the bytes of a file as it lies there; 0 for what has no size, such as standard input."""
+    return os.path.getsize(source.path) if is_kept(source) else 0  # noqa: PTH202 - as above
+
+
 def resolve_sources(
     paths: Paths,
     *,

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import skillshift_frames as sf
-from skillshift_frames.readers import bulk
+from skillshift_frames.readers import blocks, bulk
+from skillshift_frames.readers.assemble import check_sources
 from skillshift_frames.readers.sources import resolve_sources
 from tests.readers.conftest import record, written
 from tests.readers.lines import files
@@ -43,7 +44,8 @@ def slowly(paths: tuple[str, ...], **options: Any) -> pl.DataFrame:  # noqa: ANN
 def taken(*paths: str, **options: Any) -> bool:  # noqa: ANN401
     """Tell whether the files need no other reader."""
     sources, _ = resolve_sources(list(paths))
-    return bulk.distinct_records(sources, None, **options) is not None
+    found = bulk.distinct_records(sources, None, **options)
+    return found is not None and not found.others
 
 
 @pytest.fixture(autouse=True)
@@ -218,9 +220,9 @@ def test_one_odd_line_among_many_has_the_same_effect(write: Write, odd: bytes) -
 
 
 def test_lines_that_do_not_repeat_are_left_alone(write: Write) -> None:
-    write("x.jsonl", *(json.dumps(record(f"t{n}", steps=n)) for n in range(200)))
+    write("x.jsonl", *(json.dumps(record(f"t{n}", steps=n)) for n in range(400)))
     assert not taken("x.jsonl")
-    write("y.jsonl", *(json.dumps(record(f"task-{n}-of-many")) for n in range(200)))
+    write("y.jsonl", *(json.dumps(record(f"task-{n}-of-many")) for n in range(400)))
     assert not taken("y.jsonl")
 
 
@@ -230,14 +232,121 @@ def test_other_keys_are_the_general_readers(write: Write, extra: str) -> None:
     assert outcome(sf.read_tally, "x.jsonl", extra=extra) == outcome(slowly, "x.jsonl", extra=extra)
 
 
-def test_compressed_files_and_parquet_are_the_general_readers(write: Write) -> None:
+def test_compressed_files_are_taken_and_standard_input_is_not(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write("x.jsonl", *run_of(100))
     Path("x.jsonl.gz").write_bytes(gzip.compress(Path("x.jsonl").read_bytes()))
     sf.write_tasks(sf.read_tasks("x.jsonl"), "x.parquet")
     plain = sf.read_tally("x.jsonl")
+    assert taken("x.jsonl.gz")
+    assert not taken("x.parquet")
     for path in ("x.jsonl.gz", "x.parquet"):
-        assert not taken(path)
         assert sf.read_tally(path).equals(plain)
+    with Path("x.jsonl").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert not taken("-")
+        assert sf.read_tally("-", pool="x").equals(plain)
+
+
+def test_damaged_compressed_file_is_named(write: Write) -> None:
+    write("x.jsonl", *run_of(100))
+    Path("x.jsonl.gz").write_bytes(gzip.compress(Path("x.jsonl").read_bytes())[:-20])
+    found, _ = outcome(sf.read_tally, "x.jsonl.gz")
+    assert found == outcome(slowly, "x.jsonl.gz")[0]
+    assert "cut short" in found[1]
+
+
+@pytest.mark.parametrize("unique", [True, False])
+def test_runs_that_do_not_fit_leave_the_others_to_this_reader(
+    write: Write, monkeypatch: pytest.MonkeyPatch, *, unique: bool
+) -> None:
+    """The five in the middle are read line by line; a file with a fault sends all of them there."""
+    write("a.jsonl", *run_of(200))
+    Path("b.jsonl").write_bytes(Path("a.jsonl").read_bytes().replace(b"}", b"}\n"))
+    write("c.jsonl", *run_of(100), *run_of(100, trial=2))
+    write("d.jsonl", *run_of(200, run="own"))
+    write("e.jsonl", *(b" " + line if n % 2 else line for n, line in enumerate(run_of(200))))
+    write("f.jsonl", *(json.dumps(record(f"t{n}", steps=n)) for n in range(400)))
+    write("g.jsonl", *run_of(200, condition="src-exec"))
+    names = [f"{name}.jsonl" for name in "abcdefg"]
+    whole: list[list[str]] = []
+    check = check_sources
+
+    def seen(sources: Any, *others: Any) -> Any:  # noqa: ANN401
+        whole.append([source.path for source in sources])
+        return check(sources, *others)
+
+    monkeypatch.setattr("skillshift_frames.tallies.check_sources", seen)
+    found, notes = outcome(sf.read_tally, *names, unique=unique)
+    assert (found, notes[: len(notes) - (not unique)]) == outcome(slowly, *names)
+    assert whole == [names[1:6]]
+
+
+def test_record_that_names_another_files_run_is_its_record(write: Write) -> None:
+    write("a.jsonl", *run_of(100))
+    write("b.jsonl", *run_of(100, run="a", condition="tgt-exec", uid="t{}"))
+    write("c.jsonl", *run_of(100, run="a"))
+    for name in ("b", "c"):
+        paths = ("a.jsonl", f"{name}.jsonl")
+        assert outcome(sf.read_tally, *paths) == outcome(slowly, *paths)
+    assert outcome(sf.read_tally, "a.jsonl", "c.jsonl")[0][0] == "RecordError"
+
+
+@pytest.mark.parametrize("size", [5_000, 16_000, 1 << 20])
+def test_blocks_of_any_size_give_the_same(
+    write: Write, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    lines = [*run_of(300), *run_of(300, condition="tgt", uid="skillshift.gitlab.v2.{}")]
+    names = []
+    for number in range(6):
+        write(f"x{number}.jsonl", *lines[number * 40 : 300 + number * 50])
+        names.append(f"x{number}.jsonl")
+    Path("x3.jsonl").write_bytes(Path("x3.jsonl").read_bytes().rstrip(b"\n"))
+    Path("x4.jsonl").write_bytes(b"\r\n".join(lines))
+    Path("x5.jsonl.gz").write_bytes(gzip.compress(b"\n".join(lines)))
+    names[5] += ".gz"
+    monkeypatch.setattr(blocks, "BLOCK", size)
+    assert taken(*names)
+    found, notes = outcome(sf.read_tally, *names)
+    assert (found, notes) == outcome(slowly, *names)
+
+
+def test_line_longer_than_the_limit_is_a_fault_here_too(
+    write: Write,
+) -> None:
+    long = b'{"uid": "t%s"' % (b"9" * (17 << 20)) + REST
+    write("x.jsonl", *[b'{"uid": "t%d"' % n + REST for n in range(300)], long)
+    found, _ = outcome(sf.read_tally, "x.jsonl")
+    assert found[0] == "RecordError"
+    assert "x.jsonl:301: file: the line is longer" in found[1]
+
+
+@pytest.mark.parametrize(
+    ("fits", "uids"),
+    [
+        (True, ["task-{}", "ärger {}", "👍{}", "{}", "t.v1.{}", "skillshift.gitlab.v1.{}"]),
+        (False, ["t{}x", "t{}.0", "t{}.v1.7", "a{}b{}", "t{} ", "skillshift.gitlab.v1.{}.v2.7"]),
+    ],
+)
+def test_uids_that_are_alike_but_for_the_digits_at_their_end(
+    write: Write, *, fits: bool, uids: list[str]
+) -> None:
+    for uid in uids:
+        lines = [json.dumps(record(uid.format(n, n)), ensure_ascii=False) for n in range(99, 400)]
+        write("x.jsonl", *lines)
+        assert taken("x.jsonl") is fits, uid
+        assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl"), uid
+
+
+@pytest.mark.parametrize("odd", ["t5x", "t.v1.5", "t 5", "t5.", "u5", "", "t", "t5\\u0041", "t٥"])
+def test_one_uid_among_many_that_is_not_alike(write: Write, odd: str) -> None:
+    """Between the first and the last of a group, and with as many digits as the others."""
+    lines = [b'{"uid": "t%d"' % n + REST for n in range(100, 400)]
+    lines[150] = b'{"uid": "%s"' % odd.encode() + REST
+    write("x.jsonl", *lines)
+    assert taken("x.jsonl") is False
+    assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl")
 
 
 def test_name_that_looks_like_a_pattern_is_a_name(write: Write) -> None:

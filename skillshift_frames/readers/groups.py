@@ -1,0 +1,222 @@
+"""A block of lines → groups of lines that differ in the number at the end of the uid only, proved to be just that.
+
+The lines of a run repeat each other but for that number. Lines are grouped by what follows the uid, as text; that all of
+a group begin alike follows from the first and the last of them in the order of strings, since whatever lies between two
+strings begins with what both begin with. What is left of each line is then its number, if it holds nothing but digits,
+and that is seen of all lines at once: the block has as many other bytes as the repeated texts account for.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+from msgspec import UNSET
+
+from skillshift_frames.readers import records
+from skillshift_frames.readers.blocks import UnfitError, read_text
+from skillshift_frames.readers.streams import LONGEST_LINE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from skillshift_frames.readers.blocks import Block, Layout
+    from skillshift_frames.readers.records import Record
+    from skillshift_frames.readers.sources import Source
+
+#: With more distinct lines than one in so many, grouping saves too little; with few of them there is little to lose.
+_LINES_PER_GROUP, _FEW_GROUPS = 2, 200
+
+#: Bytes that are counted at once: they stay in the processor's cache.
+_PIECE = 1 << 18
+
+_DIGITS = b"0123456789"
+_ODD = 0x9E37_79B9_7F4A_7C15
+
+#: What JSON text may not hold unescaped, and what starts an escape or ends the text: such a uid is not plain.
+_NOT_PLAIN = r'[\x00-\x1f\\"]'
+
+
+class Decoded(NamedTuple):
+    """What a line says but for its uid: the record, the key's other parts as a number, and how many bytes are no digits."""
+
+    record: Record
+    cell: int
+    others: int
+
+
+class Groups(NamedTuple):
+    """The lines of a block.
+
+    Attributes
+    ----------
+    counts
+        One row is one group: ``run`` (a number), ``before`` and ``rest`` (the line but for the uid), ``head`` (the uid but
+        for the digits at its end), ``numbered`` (whether there are any) and ``lines``.
+    keys
+        64 bits per line that are equal where keys are; None where keys are not looked at.
+    """
+
+    counts: pl.DataFrame
+    keys: NDArray[np.uint64] | None
+
+
+class Grouper:
+    """Groups the lines of blocks, and decodes each distinct line once; several threads may share it.
+
+    Attributes
+    ----------
+    decoded
+        By what precedes the uid, and by what follows it.
+    """
+
+    def __init__(self, sources: Sequence[Source], runs: Sequence[int], *, unique: bool) -> None:
+        self._sources, self._runs, self._unique = sources, runs, unique
+        self.decoded: dict[str, dict[str, Decoded]] = {}
+
+    def groups(self, block: Block) -> Groups:
+        """Give the groups of a block.
+
+        Raises
+        ------
+        UnfitError
+            Some line is not of the block's layout, or no record by itself, or there are too few lines per group.
+        """
+        layout = block.layout
+        if layout is None:
+            raise UnfitError
+        text, lengths = read_text(block, self._sources)
+        _fit(len(text) <= LONGEST_LINE)  # and so is every line
+        runs = [self._runs[stretch.source] for stretch in block.stretches]
+        try:
+            lines = self._split(text, layout)
+            if len(set(runs)) > 1:
+                parts = [pl.repeat(n, k, eager=True) for n, k in zip(runs, lengths, strict=True)]
+                lines = lines.collect(engine="streaming").with_columns(run=pl.concat(parts)).lazy()
+            else:
+                lines = lines.with_columns(run=pl.lit(runs[0]))
+            if self._unique:
+                lines = lines.collect(engine="streaming").lazy()
+            grouped = lines.group_by("run", "rest").agg(
+                pl.col("line").min().alias("first"),
+                pl.col("line").max().alias("last"),
+                pl.len().cast(pl.Int64).alias("lines"),
+            )
+            found = grouped.collect(engine="streaming")
+        except pl.exceptions.ComputeError as error:  # not UTF-8
+            raise UnfitError from error
+        groups = _with_heads(found, layout.before)
+        decoded = self._decode(layout.before, groups.get_column("rest").to_list())
+        _fit(_not_digits(text) in _accounted_for(groups, decoded, text))
+        counts = groups.select(
+            "run",
+            pl.lit(layout.before).alias("before"),
+            *("rest", "head", "numbered", "lines"),
+        )
+        return Groups(counts, _keys(lines.collect(), found, decoded) if self._unique else None)
+
+    def _split(self, text: bytes, layout: Layout) -> pl.LazyFrame:
+        """Give each line with what follows its uid; where keys are looked at, also a hash of the uid."""
+        line = pl.col("line")
+        # Found in bytes, and cut in bytes: what is cut by characters is gone through from its start.
+        binary, end = line.cast(pl.Binary), line.str.find(layout.after, literal=True)
+        rest, start = binary.bin.slice(end), len(layout.before)
+        scan = pl.scan_lines(io.BytesIO(text))
+        if not self._unique:
+            return scan.select(binary, rest.alias("rest"))
+        return scan.select(
+            binary,
+            rest.cast(pl.String).cast(pl.Categorical).alias("rest"),
+            binary.bin.slice(start, end - start).hash().alias("hash"),
+        )
+
+    def _decode(self, before: str, rests: list[str]) -> list[Decoded]:
+        known = self.decoded.setdefault(before, {})
+        for rest in rests:
+            if rest not in known:
+                known[rest] = _decoded(before, rest)
+        return [known[rest] for rest in rests]
+
+
+def _decoded(before: str, rest: str) -> Decoded:
+    try:
+        record = records.decode_line(f"{before}{rest}".encode())
+    except records.REFUSALS as error:
+        raise UnfitError from error
+    # Where records name their run, labels and the notes on them are the general reader's.
+    _fit(record.run is UNSET or record.run is None)
+    _fit(records.fits_64_bits(record))
+    cell = hash((record.site, record.condition, record.trial))
+    return Decoded(record, cell, _others(before) + _others(rest))
+
+
+def _fit(is_so: bool) -> None:  # noqa: FBT001 - reads as a sentence
+    if not is_so:
+        raise UnfitError
+
+
+def _with_heads(found: pl.DataFrame, before: str) -> pl.DataFrame:
+    """Give each group what the uids of its lines begin with; all lines of all groups must begin so."""
+    rest, first, last = (pl.col(name).cast(pl.String) for name in ("rest", "first", "last"))
+    uid = first.str.strip_prefix(before).str.strip_suffix(rest)
+    groups = found.with_columns(
+        rest, first, last, head=uid.str.strip_chars_end(_DIGITS.decode())
+    ).with_columns(numbered=pl.col("head") != uid)
+    begins = (pl.col("first").str.starts_with(before)) & pl.col("last").str.starts_with(
+        pl.concat_str(pl.lit(before), "head")
+    )
+    fits = (
+        pl.col("rest").is_not_null()
+        & begins
+        & (pl.col("numbered") | (pl.col("first") == pl.col("last")))
+        & ~pl.col("head").str.contains(_NOT_PLAIN)
+    )
+    most = max(_FEW_GROUPS, int(groups.get_column("lines").sum()) // _LINES_PER_GROUP)
+    _fit(groups.height <= most and groups.select(fits.all()).item() is True)
+    return groups
+
+
+def _not_digits(text: bytes) -> int:
+    import numpy as np
+
+    codes = np.frombuffer(text, dtype=np.uint8)
+    pieces = (codes[start : start + _PIECE] for start in range(0, len(codes), _PIECE))
+    # Below "0" the difference wraps around, and is as large as above "9".
+    return sum(int(np.count_nonzero(piece - ord("0") > 9)) for piece in pieces)  # noqa: PLR2004
+
+
+def _others(text: str) -> int:
+    """Count the bytes of a text that are no digits."""
+    return len(text.encode().translate(None, _DIGITS))
+
+
+def _accounted_for(groups: pl.DataFrame, decoded: list[Decoded], text: bytes) -> Iterator[int]:
+    """Count the bytes that are no digits in what the lines repeat and in what ends them, by newlines or else by CRLF."""
+    heads = groups.get_column("head")
+    in_head = {head: _others(head) for head in heads.unique().to_list()}
+    lines = groups.get_column("lines").to_list()
+    total = sum(
+        n * (one.others + in_head[head])
+        for n, one, head in zip(lines, decoded, heads.to_list(), strict=True)
+    )
+    total += sum(lines) - (not text.endswith(b"\n"))
+    yield total
+    yield total + text.count(b"\r\n")
+
+
+def _keys(lines: pl.DataFrame, found: pl.DataFrame, decoded: list[Decoded]) -> NDArray[np.uint64]:
+    """Mix each uid's hash with the other parts of the key; whether equal ones are of one key, others settle."""
+    import numpy as np
+
+    codes = lines.get_column("rest").to_physical().to_numpy()
+    cells = np.zeros(int(codes.max()) + 1, dtype=np.uint64)
+    in_groups = found.get_column("rest").to_physical().to_numpy()
+    cells[in_groups] = np.array([one.cell for one in decoded], dtype=np.int64).view(np.uint64)
+    runs = lines.get_column("run").to_numpy().astype(np.uint64)
+    # The product wraps around, which is meant: it spreads small numbers over all bits.
+    keys: NDArray[np.uint64] = lines.get_column("hash").to_numpy() ^ cells[codes] ^ (runs * _ODD)
+    return keys
