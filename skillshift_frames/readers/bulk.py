@@ -77,6 +77,7 @@ class DistinctRecords(NamedTuple):
 class _Found:
     """What the blocks of all files have given so far; ``unfit`` are numbers of runs."""
 
+    texts: list[pl.DataFrame] = field(default_factory=list)
     counts: list[pl.DataFrame] = field(default_factory=list)
     keys: list[NDArray[np.uint64]] = field(default_factory=list)
     unfit: set[int] = field(default_factory=set)
@@ -101,9 +102,16 @@ def distinct_records(
     _group_all(grouper, sources, runs, found, advance)
     if not found.counts or (unique and _has_repeated(found.keys)):
         return None
-    counts = pl.concat(found.counts).filter(~pl.col("run").is_in(list(found.unfit)))
-    distinct = counts.select(_LINE).unique().sort(_LINE).with_row_index(RECORD)
-    counts = counts.join(distinct, on=_LINE).group_by("run", RECORD).agg(pl.col("lines").sum())
+    texts = pl.concat(found.texts)
+    distinct = texts.unique().sort(_LINE).with_row_index(RECORD)
+    numbers = texts.join(distinct, on=_LINE, how="left", maintain_order="left").get_column(RECORD)
+    every = pl.concat(found.counts)
+    counts = (
+        every.select("run", numbers.gather(every.get_column("text")), "lines")
+        .filter(~pl.col("run").is_in(list(found.unfit)))
+        .group_by("run", RECORD)
+        .agg(pl.col("lines").sum())
+    )
     of_records = _records(grouper, distinct)
     several = _with_several_trials(counts, of_records)
     counts = counts.filter(~pl.col("run").is_in(several))
@@ -158,7 +166,9 @@ def _in_order(
 
 
 def _add(found: _Found, groups: Groups) -> None:
-    found.counts.append(groups.counts)
+    before = sum(texts.height for texts in found.texts)
+    found.counts.append(groups.counts.with_columns(pl.col("text") + before))
+    found.texts.append(groups.texts)
     if groups.keys is not None:
         found.keys.append(groups.keys)
 

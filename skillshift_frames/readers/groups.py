@@ -54,13 +54,16 @@ class Groups(NamedTuple):
 
     Attributes
     ----------
+    texts
+        One row is one group: ``before`` and ``rest`` (the line but for the uid), ``head`` (the uid but for the digits at its
+        end), and ``numbered`` (whether there are any).
     counts
-        One row is one group: ``run`` (a number), ``before`` and ``rest`` (the line but for the uid), ``head`` (the uid but
-        for the digits at its end), ``numbered`` (whether there are any) and ``lines``.
+        One row is one group and run: ``run`` and ``text`` (their numbers), and ``lines``.
     keys
         64 bits per line that are equal where keys are; None where keys are not looked at.
     """
 
+    texts: pl.DataFrame
     counts: pl.DataFrame
     keys: NDArray[np.uint64] | None
 
@@ -92,16 +95,12 @@ class Grouper:
         text, lengths = read_text(block, self._sources)
         _fit(len(text) <= LONGEST_LINE)  # and so is every line
         runs = [self._runs[stretch.source] for stretch in block.stretches]
+        several = len(set(runs)) > 1
         try:
             lines = self._split(text, layout)
-            if len(set(runs)) > 1:
-                parts = [pl.repeat(n, k, eager=True) for n, k in zip(runs, lengths, strict=True)]
-                lines = lines.collect(engine="streaming").with_columns(run=pl.concat(parts)).lazy()
-            else:
-                lines = lines.with_columns(run=pl.lit(runs[0]))
-            if self._unique:
+            if several or self._unique:
                 lines = lines.collect(engine="streaming").lazy()
-            grouped = lines.group_by("run", "rest").agg(
+            grouped = lines.group_by("rest").agg(
                 pl.col("line").min().alias("first"),
                 pl.col("line").max().alias("last"),
                 pl.len().cast(pl.Int64).alias("lines"),
@@ -109,15 +108,19 @@ class Grouper:
             found = grouped.collect(engine="streaming")
         except pl.exceptions.ComputeError as error:  # not UTF-8
             raise UnfitError from error
-        groups = _with_heads(found, layout.before)
-        decoded = self._decode(layout.before, groups.get_column("rest").to_list())
-        _fit(_not_digits(text) in _accounted_for(groups, decoded, text))
-        counts = groups.select(
-            "run",
-            pl.lit(layout.before).alias("before"),
-            *("rest", "head", "numbered", "lines"),
-        )
-        return Groups(counts, _keys(lines.collect(), found, decoded) if self._unique else None)
+        texts = _with_heads(found, layout.before)
+        decoded = self._decode(layout.before, texts.get_column("rest").to_list())
+        _fit(_not_digits(text) in _accounted_for(texts, decoded, text))
+        run = pl.lit(_repeated(runs, lengths) if several else runs[0], dtype=pl.Int64)
+        keys = _keys(lines.select(run, "rest", "hash"), found, decoded) if self._unique else None
+        counts = texts.with_row_index("text").select(run.first().alias("run"), "text", "lines")
+        if several:
+            per_run = lines.select(run.alias("run"), "rest").group_by("run", "rest")
+            counted = per_run.agg(pl.len().cast(pl.Int64).alias("lines"))
+            numbered = found.lazy().select("rest").with_row_index("text")
+            counts = counted.join(numbered, on="rest").select(*counts.columns).collect()
+        before = pl.lit(layout.before).alias("before")
+        return Groups(texts.select(before, "rest", "head", "numbered"), counts, keys)
 
     def _split(self, text: bytes, layout: Layout) -> pl.LazyFrame:
         """Give each line with what follows its uid; where keys are looked at, also a hash of the uid."""
@@ -152,6 +155,12 @@ def _decoded(before: str, rest: str) -> Decoded:
     _fit(records.fits_64_bits(record))
     cell = hash((record.site, record.condition, record.trial))
     return Decoded(record, cell, _others(before) + _others(rest))
+
+
+def _repeated(runs: list[int], lengths: list[int]) -> pl.Series:
+    import numpy as np
+
+    return pl.Series(np.repeat(np.array(runs, dtype=np.int64), lengths))
 
 
 def _fit(is_so: bool) -> None:  # noqa: FBT001 - reads as a sentence
@@ -208,15 +217,17 @@ def _accounted_for(groups: pl.DataFrame, decoded: list[Decoded], text: bytes) ->
     yield total + text.count(b"\r\n")
 
 
-def _keys(lines: pl.DataFrame, found: pl.DataFrame, decoded: list[Decoded]) -> NDArray[np.uint64]:
+def _keys(lines: pl.LazyFrame, found: pl.DataFrame, decoded: list[Decoded]) -> NDArray[np.uint64]:
     """Mix each uid's hash with the other parts of the key; whether equal ones are of one key, others settle."""
     import numpy as np
 
-    codes = lines.get_column("rest").to_physical().to_numpy()
+    run, rest, uid = lines.collect()
+    codes = rest.to_physical().to_numpy()
     cells = np.zeros(int(codes.max()) + 1, dtype=np.uint64)
     in_groups = found.get_column("rest").to_physical().to_numpy()
     cells[in_groups] = np.array([one.cell for one in decoded], dtype=np.int64).view(np.uint64)
-    runs = lines.get_column("run").to_numpy().astype(np.uint64)
     # The product wraps around, which is meant: it spreads small numbers over all bits.
-    keys: NDArray[np.uint64] = lines.get_column("hash").to_numpy() ^ cells[codes] ^ (runs * _ODD)
+    keys: NDArray[np.uint64] = (
+        uid.to_numpy() ^ cells[codes] ^ (run.to_numpy().astype(np.uint64) * _ODD)
+    )
     return keys
