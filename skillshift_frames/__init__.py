@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         skill_failure_rate,
         success_rate,
     )
+    from skillshift_frames.outcomes import FAMILY_TALLY, TALLY
     from skillshift_frames.paired_bounds import PAIRED_BOUNDS, paired_bounds
     from skillshift_frames.plan import PowerPlan, plan
     from skillshift_frames.ranks import RANKS, ranks
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from skillshift_frames.submit import BuiltEntry, build_entry
     from skillshift_frames.table import grid, identity, slots, table
     from skillshift_frames.tallies import read_tally
-    from skillshift_frames.tally import tally
+    from skillshift_frames.tally import merge, tally
 
 _HOMES = {
     "anchor": ("anchor",),
@@ -108,6 +109,7 @@ _HOMES = {
         "skill_failure_rate",
         "success_rate",
     ),
+    "outcomes": ("FAMILY_TALLY", "TALLY"),
     "paired_bounds": ("PAIRED_BOUNDS", "paired_bounds"),
     "plan": ("PowerPlan", "plan"),
     "ranks": (
@@ -130,7 +132,7 @@ _HOMES = {
     ),
     "table": ("grid", "identity", "slots", "table"),
     "tallies": ("read_tally",),
-    "tally": ("tally",),
+    "tally": ("merge", "tally"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -139,6 +141,7 @@ __all__ = [
     "CELLS",
     "CELL_INTERVALS",
     "ENTRIES",
+    "FAMILY_TALLY",
     "FAULTS",
     "FEASIBILITY",
     "FINDINGS",
@@ -152,6 +155,7 @@ __all__ = [
     "SKILLSHIFT",
     "SLOTS",
     "TABLE",
+    "TALLY",
     "TASKS",
     "Benchmark",
     "BenchmarkError",
@@ -194,6 +198,7 @@ __all__ = [
     "intervals",
     "leaderboard",
     "load_benchmark",
+    "merge",
     "paired_bounds",
     "pass_at_k",
     "pass_hat_k",

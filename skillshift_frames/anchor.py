@@ -13,10 +13,10 @@ from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import cells as compute_cells
 from skillshift_frames.errors import InputError, check_choice
 from skillshift_frames.metrics import Errors
+from skillshift_frames.outcomes import count_outcomes
 from skillshift_frames.readers.anchors import Anchor, AnchorCell, Reference, References, Tool
 from skillshift_frames.readers.wording import nearest
 from skillshift_frames.schema import METRICS, family, measured
-from skillshift_frames.tally import tally
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -286,7 +286,7 @@ def _anchor_cell(
     )
 
 
-#: What a metric is the mean of, as `skillshift_frames.tally.tally` counts it.
+#: What a metric is the mean of, as `skillshift_frames.outcomes.count_outcomes` counts it.
 _COUNTS = {
     "SR": ("successes", "trials"),
     "AS": ("steps", "steps_trials"),
@@ -297,7 +297,7 @@ _COUNTS = {
 def _sigmas(tasks: pl.DataFrame, errors: Errors) -> dict[tuple[str, str], dict[str, float | None]]:
     """Give the standard errors within each cell, by metric."""
     by_cell: dict[tuple[str, str], list[dict[str, int]]] = {}
-    for outcome in tally(tasks).iter_rows(named=True):
+    for outcome in count_outcomes(tasks).iter_rows(named=True):
         by_cell.setdefault((outcome["site"], outcome["condition"]), []).append(outcome)
 
     def used(outcome: Mapping[str, int], name: str) -> int:

@@ -9,9 +9,9 @@ import polars as pl
 from skillshift_frames.benchmark import Benchmark, BenchmarkLike, resolve_benchmark
 from skillshift_frames.errors import BenchmarkError, check_choice
 from skillshift_frames.metrics import Errors
+from skillshift_frames.outcomes import CELL, OUTCOME, count_outcomes, is_tally
 from skillshift_frames.schema import CELLS, family, measured
 from skillshift_frames.stats.exact import as_ratio, mean_of_ratios, weighted_mean
-from skillshift_frames.tally import CELL, OUTCOME, tally
 
 
 def cells(
@@ -27,8 +27,8 @@ def cells(
     Parameters
     ----------
     tasks
-        Records as `skillshift_frames.TASKS` (from `read_tasks` or `from_frame`), or a tally of them (from `tally` or
-        `read_tally`).
+        Records as `skillshift_frames.TASKS` (from `read_tasks` or `from_frame`), or a tally of them (from `tally`,
+        `read_tally` or `merge`).
     benchmark
         Names the cells and the tasks expected in each; ``"infer"`` takes both from the records.
     errors
@@ -51,7 +51,7 @@ def cells(
     BenchmarkError
         A record's site or condition is not the benchmark's.
     InputError
-        ``errors`` is neither of the two.
+        ``errors`` is neither of the two, or the frame is neither tasks nor a tally.
 
     Notes
     -----
@@ -79,8 +79,7 @@ def cells(
     check_choice("errors", errors, get_args(Errors))
     # Collected once: a lazy frame may read its files again for every question that is put to it.
     frame = tasks.lazy().collect()
-    # Records may have kept a column by any name, but never go without their uid.
-    counts = tally(frame) if "uid" in frame.columns else frame
+    counts = frame if is_tally(frame) else count_outcomes(frame)
     axes = _axes_of(counts, benchmark)
     by_cell = _outcomes_by_cell(counts)
     rows = [

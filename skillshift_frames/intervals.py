@@ -16,6 +16,7 @@ import polars as pl
 
 from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import cells as compute_cells
+from skillshift_frames.outcomes import contributions, with_families
 from skillshift_frames.progress import start
 from skillshift_frames.sampling import (
     DEFAULT_LEVEL,
@@ -32,7 +33,6 @@ from skillshift_frames.stats.intervals import all_alike, exact_binomial, wilson
 from skillshift_frames.stats.macro import cell_ratios, macro_means
 from skillshift_frames.stats.resampling import total
 from skillshift_frames.table import slots
-from skillshift_frames.tally import contributions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,7 +86,7 @@ def intervals(
     Parameters
     ----------
     tasks
-        Records as `skillshift_frames.TASKS`.
+        Records as `skillshift_frames.TASKS`, or their tally, made with ``families=True``.
     level
         Nominal coverage, between 0 and 1.
     resamples
@@ -114,7 +114,7 @@ def intervals(
     Raises
     ------
     InputError
-        ``level`` is not between 0 and 1, ``resamples`` is below 100, or a seed is negative.
+        ``level`` is not between 0 and 1, ``resamples`` is below 100, a seed is negative, or a tally has no families.
 
     Notes
     -----
@@ -148,7 +148,7 @@ def intervals(
     ('AS', 3.0, None, None, 'all 40 families agree')
     """
     plan = Plan.of(level, resamples, rng, method)
-    frame = tasks.lazy().collect()
+    frame = with_families(tasks)
     axes = resolve_benchmark(benchmark, frame)
     numbers = slots(compute_cells(frame, benchmark=axes, errors=errors), benchmark=axes, null=null)
     rows: list[tuple[Any, ...]] = []
@@ -209,7 +209,7 @@ def cell_intervals(
     ('SR', 0.0, 43.45, 'wilson')
     """
     plan = Plan.of(level, resamples, rng, method)
-    frame = tasks.lazy().collect()
+    frame = with_families(tasks)
     axes = resolve_benchmark(benchmark, frame)
     computed = compute_cells(frame, benchmark=axes, errors=errors)
     rows: list[tuple[Any, ...]] = []

@@ -14,6 +14,7 @@ import polars as pl
 from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.errors import check_choice
 from skillshift_frames.intervals import intervals
+from skillshift_frames.outcomes import contributions, with_families
 from skillshift_frames.sampling import (
     DEFAULT_LEVEL,
     DEFAULT_RESAMPLES,
@@ -29,7 +30,6 @@ from skillshift_frames.sampling import (
 from skillshift_frames.stats.bootstrap import UNDEFINED_LIMIT, draw, percentiles
 from skillshift_frames.stats.macro import macro_means
 from skillshift_frames.stats.rounding import half_up
-from skillshift_frames.tally import contributions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,8 @@ def ranks(
     Parameters
     ----------
     tasks
-        Records as `skillshift_frames.TASKS`.
+        Records as `skillshift_frames.TASKS`, or their tally, made of all runs together with ``families=True``: of tallies
+        that were merged run by run nothing says that runs share tasks, and each run is drawn for itself.
     slot
         A site, a condition or ``"overall"``: which SR to rank by.
     level, resamples, rng
@@ -155,7 +156,7 @@ def ranks(
     └──────┴───────────┴──────────┴───────────┴───────────┴───────┘
     """
     plan = Plan.of(level, resamples, rng, "bootstrap")
-    frame = tasks.lazy().collect()
+    frame = with_families(tasks)
     axes = resolve_benchmark(benchmark, frame)
     check_choice("slot", slot, axes.slots)
     found = intervals(
@@ -211,7 +212,8 @@ def _draw_jointly(
     """Draw the families of all runs together: runs take the place of metrics, and a family holds those of every run."""
     import numpy as np
 
-    key, parts = ("site", "family", "condition"), ("SR_top", "SR_bottom")
+    parts = ("SR_top", "SR_bottom")
+    key = [name for name in ("site", "family", "condition", "times") if name in sums.columns]
     kinds = [[f"{part}_{number}" for number in range(len(names))] for part in parts]
     of_runs = [
         sums.filter(run=run).select(

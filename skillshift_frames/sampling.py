@@ -182,7 +182,8 @@ def families_by_site(sums: pl.DataFrame, kinds: Sequence[Sequence[str]], axes: B
     """Give a run's families as rows of numbers, site by site.
 
     ``sums`` has rows of site, family and condition, in any order; those that share all three are added up. ``kinds`` names
-    its other columns, one per metric in each kind; the second half of the kinds are denominators.
+    its other columns, one per metric in each kind; the second half of the kinds are denominators. A column ``times``, where
+    there is one, says how many families each stands for, the same in all its rows.
     """
     import numpy as np
 
@@ -191,12 +192,15 @@ def families_by_site(sums: pl.DataFrame, kinds: Sequence[Sequence[str]], axes: B
     parts = [name for metric in zip(*kinds, strict=True) for name in metric]
     denominators = [parts.index(name) for kind in kinds[len(kinds) // 2 :] for name in kind]
     order = {condition: index for index, condition in enumerate(axes.conditions)}
-    rows = []
+    # Any number per family will do: alike ones are merged, and the others put in an order of their own.
+    number = pl.col("family")
+    if sums.schema["family"] == pl.String:
+        number = number.cast(pl.Categorical).to_physical()
+    rows, times = [], []
     for site in axes.sites:
         of_site = sums.filter(site=site).with_columns(
             pl.col("condition").replace_strict(order, return_dtype=pl.Int64),
-            # Any number per family will do: alike ones are merged, and the others put in an order of their own.
-            pl.col("family").cast(pl.Categorical).to_physical().rank("dense") - 1,
+            number.rank("dense") - 1,
         )
         families = of_site.get_column("family").n_unique()
         family, condition = of_site.select("family", "condition").to_numpy().T.astype(np.int64)
@@ -211,9 +215,15 @@ def families_by_site(sums: pl.DataFrame, kinds: Sequence[Sequence[str]], axes: B
         # A family without any measured trial says nothing, and must not be drawn as if it did.
         measured = numbers[:, denominators].any(axis=(1, 2))
         rows.append(numbers[measured].reshape(int(measured.sum()), len(parts) * len(order)))
+        stand_for = np.ones(families, dtype=np.int64)
+        if "times" in of_site.columns:
+            stand_for[family] = of_site.get_column("times").to_numpy()
+        times.append(stand_for[measured])
     # Many columns are one number under several names (one trial each: every denominator but SFR's is 1).
     first, same = distinct_columns(np.concatenate(rows))
-    groups = [merge_alike(of_site[:, first]) for of_site in rows]
+    groups = [
+        merge_alike(of_site[:, first], of_all) for of_site, of_all in zip(rows, times, strict=True)
+    ]
     columns = same.reshape(-1, len(kinds), len(order))
     return Sample(groups, np.moveaxis(columns, 0, 1))
 

@@ -15,6 +15,7 @@ import polars as pl
 from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import cells as compute_cells
 from skillshift_frames.errors import InputError, check_choice, check_frame
+from skillshift_frames.outcomes import contributions, with_families
 from skillshift_frames.sampling import (
     DEFAULT_LEVEL,
     DEFAULT_RESAMPLES,
@@ -29,7 +30,6 @@ from skillshift_frames.sampling import (
 from skillshift_frames.schema import METRICS
 from skillshift_frames.stats.macro import macro_means
 from skillshift_frames.table import table
-from skillshift_frames.tally import contributions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -275,7 +275,7 @@ def shift_intervals(
     Parameters
     ----------
     tasks
-        Records as `skillshift_frames.TASKS`.
+        Records as `skillshift_frames.TASKS`, or their tally, made with ``families=True``.
     metric, source
         As for `shift`.
     level, resamples, rng, method
@@ -310,7 +310,7 @@ def shift_intervals(
     """
     plan = Plan.of(level, resamples, rng, method)
     check_frame("tasks", tasks, "read_tasks")
-    frame = tasks.lazy().collect()
+    frame = with_families(tasks)
     axes = resolve_benchmark(benchmark, frame)
     start, shifted = conditions_of(axes, metric, source)
     numbers = table(compute_cells(frame, benchmark=axes, errors=errors), benchmark=axes)

@@ -9,11 +9,11 @@ import polars as pl
 
 from skillshift_frames.benchmark import infer_benchmark, known_benchmark
 from skillshift_frames.errors import SkillshiftWarning
+from skillshift_frames.outcomes import count_outcomes, tally_counted
 from skillshift_frames.readers.assemble import check_sources
 from skillshift_frames.readers.bulk import RECORD, distinct_records
 from skillshift_frames.readers.sources import resolve_sources
 from skillshift_frames.readers.tasks import read_tasks
-from skillshift_frames.tally import tally, tally_counted
 
 if TYPE_CHECKING:
     import os
@@ -49,7 +49,7 @@ def read_tally(
     Returns
     -------
     polars.DataFrame
-        What `skillshift_frames.tally` gives of the same records.
+        Columns and dtypes as `skillshift_frames.TALLY`: what `skillshift_frames.tally` gives of the same records.
 
     Raises
     ------
@@ -82,7 +82,9 @@ def read_tally(
             for note in [*notes, *unchecked]:
                 warnings.warn(note, SkillshiftWarning, stacklevel=2)
             return found
-    return tally(read_tasks(paths, labels=labels, pool=pool, benchmark=benchmark, extra=extra))
+    return count_outcomes(
+        read_tasks(paths, labels=labels, pool=pool, benchmark=benchmark, extra=extra)
+    )
 
 
 def _tally_in_bulk(
@@ -100,5 +102,5 @@ def _tally_in_bulk(
     named_alike = set(found.get_column("run")) & set(checked.valid.get_column("run"))
     if checked.faults.height or checked.notes or named_alike:
         return None
-    both = pl.concat([found, tally(checked.valid)])
+    both = pl.concat([found, count_outcomes(checked.valid)])
     return both.sort(both.columns)

@@ -1,7 +1,7 @@
 """Set the two readers against each other: ``python -m tests.readers.fuzz [--minutes 10] [--seed 0]``.
 
 Files that are nearly all in order are written, a few bytes of them changed, and what `read_tally` says of them is held
-against `tally` of `read_tasks`: the same counts, or the same faults and notes. Changes are drawn to hurt where the bulk
+against the counts of what `read_tasks` gives: the same counts, or the same faults and notes. Changes are drawn to hurt where the bulk
 reader proves instead of looking: digits and what looks like some, the ends of uids, quotation marks, ends of lines, and
 blocks that end anywhere. A case that differs is made smaller line by line, printed, and the run goes on.
 
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import skillshift_frames as sf
+from skillshift_frames.outcomes import count_outcomes
 from skillshift_frames.readers import blocks, bulk
 from skillshift_frames.readers.sources import resolve_sources
 
@@ -166,7 +167,7 @@ def outcome(read: Callable[..., Any], paths: Sequence[str], options: dict[str, A
 
 
 def slowly(paths: Sequence[str], **options: Any) -> Any:  # noqa: ANN401
-    return sf.tally(sf.read_tasks(paths, **options))
+    return count_outcomes(sf.read_tasks(paths, **options))
 
 
 def write(files: Files, end: bytes, *, last: bool, compressed: bool) -> list[str]:

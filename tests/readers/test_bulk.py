@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import skillshift_frames as sf
+from skillshift_frames.outcomes import count_outcomes
 from skillshift_frames.readers import blocks, bulk
 from skillshift_frames.readers.assemble import check_sources
 from skillshift_frames.readers.sources import resolve_sources
@@ -38,7 +39,7 @@ def outcome(read: Any, *paths: str, **options: Any) -> tuple[Any, list[str]]:  #
 
 
 def slowly(paths: tuple[str, ...], **options: Any) -> pl.DataFrame:  # noqa: ANN401
-    return sf.tally(sf.read_tasks(paths, **options))
+    return count_outcomes(sf.read_tasks(paths, **options))
 
 
 def taken(*paths: str, **options: Any) -> bool:  # noqa: ANN401
