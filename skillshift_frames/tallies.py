@@ -74,7 +74,8 @@ def read_tally(
     if extra == "refuse":
         known = known_benchmark(benchmark)
         sources, notes = resolve_sources(paths, labels=labels, pool=pool)
-        found = _tally_in_bulk(sources, known, labels or {}, unique=unique)
+        asked = {source.label for source in sources} if pool else set(labels or {})
+        found = _tally_in_bulk(sources, known, asked, unique=unique)
         if found is not None:
             if known is None:  # raises where the names cannot be a table's axes
                 infer_benchmark(found)
@@ -91,7 +92,7 @@ def _tally_in_bulk(
     sources: list[Source], benchmark: Benchmark | None, asked: Collection[str], *, unique: bool
 ) -> pl.DataFrame | None:
     """Tally the runs whose lines repeat each other, and the others record by record; None if there is anything to say."""
-    distinct = distinct_records(sources, benchmark, unique=unique)
+    distinct = distinct_records(sources, benchmark, unique=unique, asked=asked)
     if distinct is None:
         return None
     found = tally_counted(distinct.records, distinct.counts, RECORD)

@@ -27,19 +27,21 @@ from skillshift_frames.readers import records
 from skillshift_frames.readers.assemble import labelled
 from skillshift_frames.readers.blocks import UnfitError, blocks_of
 from skillshift_frames.readers.checks import find_faults
+from skillshift_frames.readers.columns import distinct_rows
 from skillshift_frames.readers.groups import Grouper
 from skillshift_frames.readers.jsonl import Part
 from skillshift_frames.readers.sources import is_kept, size_of
 from skillshift_frames.schema import TASKS, WHOLE_RUN, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from skillshift_frames.benchmark import Benchmark
     from skillshift_frames.readers.blocks import Block, Stretch
+    from skillshift_frames.readers.columns import Rows
     from skillshift_frames.readers.groups import Groups
     from skillshift_frames.readers.sources import Source
 
@@ -79,43 +81,40 @@ class _Found:
 
     texts: list[pl.DataFrame] = field(default_factory=list)
     counts: list[pl.DataFrame] = field(default_factory=list)
+    rows: list[Rows] = field(default_factory=list)
     keys: list[NDArray[np.uint64]] = field(default_factory=list)
     unfit: set[int] = field(default_factory=set)
 
 
 def distinct_records(
-    sources: Sequence[Source], benchmark: Benchmark | None, *, unique: bool = True
+    sources: Sequence[Source],
+    benchmark: Benchmark | None,
+    *,
+    unique: bool = True,
+    asked: Collection[str] = (),
 ) -> DistinctRecords | None:
     """Give the distinct records of files with their counts, or None where the general reader has to look at all of them.
 
-    Every rule is kept; ``unique`` says whether that of unique keys is, too.
+    Every rule is kept; ``unique`` says whether that of unique keys is, too. ``asked`` are the labels that somebody gave.
     """
     if sum(map(size_of, sources)) < WORTH_IT:
         return None
     labels = sorted({source.label for source in sources})
     runs = [labels.index(source.label) for source in sources]
-    whole = [source.kind == "jsonl" and is_kept(source) for source in sources]
-    found = _Found(unfit={run for run, is_so in zip(runs, whole, strict=True) if not is_so})
+    found = _Found(unfit=_unfit_at_once(sources, runs))
     fitting = [source for source, run in zip(sources, runs, strict=True) if run not in found.unfit]
     advance = start("reading", sum(map(size_of, fitting)))
     grouper = Grouper(sources, runs, unique=unique)
-    _group_all(grouper, sources, runs, found, advance)
-    if not found.counts or (unique and _has_repeated(found.keys)):
+    _group_lines(grouper, sources, runs, found, advance)
+    _group_rows(sources, labels, found, asked, advance, unique=unique)
+    if not (found.counts or found.rows) or (unique and _has_repeated(found.keys)):
         return None
-    texts = pl.concat(found.texts)
-    distinct = texts.unique().sort(_LINE).with_row_index(RECORD)
-    numbers = texts.join(distinct, on=_LINE, how="left", maintain_order="left").get_column(RECORD)
-    every = pl.concat(found.counts)
-    counts = (
-        every.select("run", numbers.gather(every.get_column("text")), "lines")
-        .filter(~pl.col("run").is_in(list(found.unfit)))
-        .group_by("run", RECORD)
-        .agg(pl.col("lines").sum())
-    )
-    of_records = _records(grouper, distinct)
+    of_records, counts = _together(grouper, found, labels)
     several = _with_several_trials(counts, of_records)
     counts = counts.filter(~pl.col("run").is_in(several))
-    if not counts.height or not _keep_the_rules(counts, of_records, benchmark):
+    if not counts.height or any(labels[run] in rows.runs for rows in found.rows for run in several):
+        return None
+    if not _keep_the_rules(counts, of_records, benchmark):
         return None
     label = pl.Series(labels, dtype=pl.String).gather(counts.get_column("run")).alias("run")
     unfit = found.unfit.union(several)
@@ -126,7 +125,15 @@ def distinct_records(
     )
 
 
-def _group_all(
+def _unfit_at_once(sources: Sequence[Source], runs: Sequence[int]) -> set[int]:
+    """Name the runs that are not of files that can be read again, all of lines or all of Parquet."""
+    kinds: dict[int, set[str]] = {}
+    for source, run in zip(sources, runs, strict=True):
+        kinds.setdefault(run, set()).add(source.kind if is_kept(source) else "")
+    return {run for run, of_run in kinds.items() if of_run not in ({"jsonl"}, {"parquet"})}
+
+
+def _group_lines(
     grouper: Grouper,
     sources: Sequence[Source],
     runs: Sequence[int],
@@ -134,7 +141,11 @@ def _group_all(
     advance: Callable[[int], None],
 ) -> None:
     """Have threads group the blocks; runs of which a block does not fit are noted, and no more is read of them."""
-    blocks = blocks_of(sources, skip=lambda source: runs[source] in found.unfit)
+
+    def skip(number: int) -> bool:
+        return sources[number].kind != "jsonl" or runs[number] in found.unfit
+
+    blocks = blocks_of(sources, skip=skip)
     with ThreadPoolExecutor(min(pl.thread_pool_size(), _MOST_THREADS)) as pool:
         for block, grouped in _in_order(pool, grouper, blocks):
             try:
@@ -190,18 +201,77 @@ def _has_repeated(keys: list[NDArray[np.uint64]]) -> bool:
     return bool((every[1:] == every[:-1]).any())
 
 
-def _records(grouper: Grouper, distinct: pl.DataFrame) -> pl.DataFrame:
-    """Give each distinct line's record a uid with a number of its own: they are different tasks, as the lines are."""
-    decoded = [
-        grouper.decoded[before][rest].record
-        for before, rest in distinct.select("before", "rest").iter_rows()
-    ]
-    numbered = records.frame_of(decoded).hstack(distinct.select(RECORD, "head", "numbered"))
+def _group_rows(
+    sources: Sequence[Source],
+    labels: list[str],
+    found: _Found,
+    asked: Collection[str],
+    advance: Callable[[int], None],
+    *,
+    unique: bool,
+) -> None:
+    """Group the rows of Parquet files; runs that only rows name get their numbers after the others."""
+    of_lines = {source.label for source in sources if source.kind != "parquet"}
+    for source in sources:
+        if source.kind != "parquet" or labels.index(source.label) in found.unfit:
+            continue
+        try:
+            rows = distinct_rows(source, unique=unique)
+            runs = rows.runs
+            several = rows.records.get_column("trial").n_unique() > 1
+            # Keys of lines and of rows cannot be compared; and that a label is not used has to be said.
+            unused = runs != {source.label} and source.label in asked
+            if several or unused or "" in runs or runs & of_lines:
+                raise UnfitError  # noqa: TRY301
+        except UnfitError:
+            found.unfit.add(labels.index(source.label))
+        else:
+            labels += sorted(runs.difference(labels))
+            found.rows.append(rows)
+            found.keys += [] if rows.keys is None else [rows.keys]
+        advance(size_of(source))
+
+
+def _together(
+    grouper: Grouper, found: _Found, labels: list[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Give the distinct records of all files, and how often each run has each of them: ``run``, `RECORD`, ``lines``."""
+    parts, counts = [], []
+    if found.texts:
+        texts = pl.concat(found.texts)
+        distinct = texts.unique().sort(_LINE).with_row_index(RECORD)
+        decoded = [
+            grouper.decoded[before][rest].record
+            for before, rest in distinct.select("before", "rest").iter_rows()
+        ]
+        with_heads = records.frame_of(decoded).hstack(distinct.select("head", "numbered"))
+        parts.append(with_heads.drop("uid"))
+        known = texts.join(distinct, on=_LINE, how="left", maintain_order="left")
+        every = pl.concat(found.counts)
+        numbers = known.get_column(RECORD).gather(every.get_column("text"))
+        fitting = every.select("run", numbers, "lines").filter(
+            ~pl.col("run").is_in(list(found.unfit))
+        )
+        counts.append(fitting.group_by("run", RECORD).agg(pl.col("lines").sum()))
+    numbered = pl.DataFrame({"label": labels}).with_row_index("run").cast({"run": pl.Int64})
+    for rows in found.rows:
+        first = sum(part.height for part in parts)
+        number = pl.int_range(first, first + rows.records.height, dtype=pl.UInt32, eager=True)
+        named = rows.records.select(label="run").join(numbered, on="label", maintain_order="left")
+        run = named.get_column("run")
+        counts.append(pl.DataFrame([run, number.alias(RECORD), rows.counts.alias("lines")]))
+        parts.append(rows.records)
+    return _named(pl.concat(parts, how="diagonal")), pl.concat(counts)
+
+
+def _named(found: pl.DataFrame) -> pl.DataFrame:
+    """Give each record a number and, where uids have one, a uid with it: they are different tasks."""
+    numbered = found.with_row_index(RECORD)
     uid = pl.when("numbered").then(pl.concat_str("head", RECORD)).otherwise("head")
     # Records that leave out different things are no run's: what a run records is looked at afterwards.
     left_out = pl.concat_str(pl.col(name).is_null().cast(pl.String) for name in WHOLE_RUN)
-    named = numbered.with_columns(uid=uid, run=left_out).select(*TASKS)
-    return labelled(Part(named, 1), "", 0).with_columns(distinct.get_column(RECORD))
+    named = numbered.with_columns(uid=uid, run=left_out)
+    return labelled(Part(named.select(*TASKS), 1), "", 0).with_columns(named.get_column(RECORD))
 
 
 def _with_several_trials(counts: pl.DataFrame, of_records: pl.DataFrame) -> list[int]:

@@ -153,7 +153,8 @@ def _decoded(before: str, rest: str) -> Decoded:
     # Where records name their run, labels and the notes on them are the general reader's.
     _fit(record.run is UNSET or record.run is None)
     _fit(records.fits_64_bits(record))
-    cell = hash((record.site, record.condition, record.trial))
+    trial = 1 if record.trial is UNSET else record.trial  # a line may say so or leave it out
+    cell = hash((record.site, record.condition, trial))
     return Decoded(record, cell, _others(before) + _others(rest))
 
 
@@ -184,9 +185,14 @@ def _with_heads(found: pl.DataFrame, before: str) -> pl.DataFrame:
         & (pl.col("numbered") | (pl.col("first") == pl.col("last")))
         & ~pl.col("head").str.contains(_NOT_PLAIN)
     )
-    most = max(_FEW_GROUPS, int(groups.get_column("lines").sum()) // _LINES_PER_GROUP)
-    _fit(groups.height <= most and groups.select(fits.all()).item() is True)
+    refuse_too_many(groups.height, int(groups.get_column("lines").sum()))
+    _fit(groups.select(fits.all()).item() is True)
     return groups
+
+
+def refuse_too_many(groups: int, lines: int) -> None:
+    """Raise `UnfitError` where grouping saves too little."""
+    _fit(groups <= max(_FEW_GROUPS, lines // _LINES_PER_GROUP))
 
 
 def _not_digits(text: bytes) -> int:

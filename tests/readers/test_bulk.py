@@ -241,13 +241,22 @@ def test_compressed_files_are_taken_and_standard_input_is_not(
     sf.write_tasks(sf.read_tasks("x.jsonl"), "x.parquet")
     plain = sf.read_tally("x.jsonl")
     assert taken("x.jsonl.gz")
-    assert not taken("x.parquet")
+    assert taken("x.parquet")
     for path in ("x.jsonl.gz", "x.parquet"):
         assert sf.read_tally(path).equals(plain)
     with Path("x.jsonl").open() as file:
         monkeypatch.setattr("sys.stdin", file)
         assert not taken("-")
         assert sf.read_tally("-", pool="x").equals(plain)
+
+
+def test_trial_that_is_left_out_is_the_first(write: Write) -> None:
+    """Found by setting the readers against each other."""
+    write("x.jsonl", *run_of(100), run_of(100, trial=1)[17])
+    found, _ = outcome(sf.read_tally, "x.jsonl")
+    assert found[0] == "RecordError"
+    assert "is already at x.jsonl:18" in found[1]
+    assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl")
 
 
 def test_damaged_compressed_file_is_named(write: Write) -> None:

@@ -1,0 +1,133 @@
+"""A Parquet file → its distinct rows with how often each occurs, where all that rules ask of a uid follows from its beginning.
+
+What `skillshift_frames.readers.groups` does to lines, for columns: rows are grouped by everything but the uid, and what all
+uids of a group begin with follows from the least and the greatest of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import reduce
+from operator import xor
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from skillshift_frames.readers.blocks import UnfitError
+from skillshift_frames.readers.groups import refuse_too_many
+from skillshift_frames.readers.records import FIELDS, REQUIRED
+from skillshift_frames.schema import KEY, TASKS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from skillshift_frames.readers.sources import Source
+
+_NARROW = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
+
+_OFFICIAL = "skillshift."
+_OFFICIAL_HEAD = re.compile(r"skillshift\.[^\n]+\.v[12]\.")
+
+#: Without another one of these after its beginning, an official uid can be read in one way only.
+_VERSION = ".v"
+
+_HEADS = pl.Schema({"head": pl.String(), "numbered": pl.Boolean()})
+
+_OTHERS = tuple(name for name in TASKS if name != "uid")
+
+
+class Rows(NamedTuple):
+    """The rows of a file.
+
+    Attributes
+    ----------
+    records
+        One row is one distinct row but for the uid: the other columns of `TASKS`, then ``head`` and ``numbered``. That,
+        with a number after it if so, is a uid that breaks a rule if any of theirs does.
+    counts
+        How often each occurs.
+    keys
+        64 bits per row that are equal where keys are; None where keys are not looked at.
+    """
+
+    records: pl.DataFrame
+    counts: pl.Series
+    keys: NDArray[np.uint64] | None
+
+    @property
+    def runs(self) -> set[str]:
+        """The labels of the runs."""
+        return set(self.records.get_column("run"))
+
+
+def distinct_rows(source: Source, *, unique: bool) -> Rows:
+    """Give the distinct rows of a Parquet file, which may name their runs; keys are comparable between files.
+
+    Raises
+    ------
+    UnfitError
+        Its columns are not exactly those of records, its rows hardly repeat each other, or its uids do not begin alike.
+    """
+    try:
+        path = os.path.abspath(source.path)  # noqa: PTH100 - no home folder, no address in a cloud; links stay
+        rows = _typed(pl.scan_parquet(path, glob=False, hive_partitioning=False), source.label)
+        uid = pl.col("uid")
+        grouped = rows.group_by(_OTHERS).agg(
+            uid.min(),
+            uid.max().alias("last"),
+            uid.is_null().any().alias("unnamed"),
+            uid.str.count_matches(_VERSION, literal=True).sum().cast(pl.Int64).alias("versions"),
+            pl.len().cast(pl.Int64).alias("rows"),
+        )
+        found = grouped.collect(engine="streaming")
+        if not found.height or found.get_column("unnamed").any():
+            raise UnfitError
+        refuse_too_many(found.height, int(found.get_column("rows").sum()))
+        ends = found.select("uid", "last", "versions", "rows").iter_rows()
+        heads = pl.DataFrame([_head(*group) for group in ends], schema=_HEADS, orient="row")
+        keys = _keys(rows) if unique else None
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise UnfitError from error
+    records = found.select(*_OTHERS).hstack(heads)
+    return Rows(records, found.get_column("rows"), keys)
+
+
+def _typed(rows: pl.LazyFrame, label: str) -> pl.LazyFrame:
+    """Give the columns of a record in their types, where nothing can be lost on the way."""
+    schema = rows.collect_schema()
+    fits = all(name in FIELDS for name in schema) and all(name in schema for name in REQUIRED)
+    for name, dtype in schema.items():
+        wanted = TASKS.get(name)
+        fits &= dtype == wanted or (wanted == pl.Int64 and dtype in _NARROW)
+    if not fits:
+        raise UnfitError
+    run = pl.col("run") if "run" in schema else pl.lit(None, pl.String)
+    trial = pl.col("trial") if "trial" in schema else pl.lit(None, pl.Int64)
+    error = pl.col("error") if "error" in schema else pl.lit(None, pl.String)
+    return rows.select(
+        *(pl.col(name).cast(TASKS[name]) for name in REQUIRED),
+        run.fill_null(label).alias("run"),
+        trial.cast(pl.Int64).fill_null(1).alias("trial"),
+        # Rows differ by whether there was an error, not by which.
+        pl.when(error != "").then(pl.lit("error")).alias("error"),
+    )
+
+
+def _head(first: str, last: str, versions: int, rows: int) -> tuple[str, bool]:
+    """Give what all uids of a group begin with, as far as rules ask for it."""
+    head = os.path.commonprefix([first, last])  # noqa: RUF071 - strings are meant
+    if not head.startswith(_OFFICIAL[: len(head)]):
+        return first, False  # names of their own, not empty, whatever follows
+    official = _OFFICIAL_HEAD.match(head)
+    if official is None or versions != rows * official[0].count(_VERSION):
+        raise UnfitError
+    return official[0], True
+
+
+def _keys(rows: pl.LazyFrame) -> NDArray[np.uint64]:
+    hashes = (pl.col(name).hash(seed) for seed, name in enumerate(KEY))
+    keys = rows.select(reduce(xor, hashes).alias("key")).collect(engine="streaming")
+    found: NDArray[np.uint64] = keys.get_column("key").to_numpy()
+    return found
