@@ -10,7 +10,12 @@ two costs taken in the same run on the same machine, each the median of several 
   and those of a run with 100 times the tasks against them (calls in one process, imports paid before);
 - a table of 5,000,000 records (``--quick``: 200,000), against a bare Polars query that gives the same means and checks
   nothing: no unknown key, no repeated record, no type; likewise against DuckDB and pandas, where installed; and the same
-  table without the look for repeated keys.
+  table without the look for repeated keys;
+- the same records as Parquet, against JSON lines;
+- lines of another layout, from the first one on or in the last one only, against the general reader, which reads
+  all of them one by one;
+- 1,000 complete runs in 1,000 files (``--quick``: 50), against one file of the same size;
+- a table of 10,000 to 10,000,000 records: what a megabyte takes, beyond what the smallest file does.
 
 What can go wrong: another process on the machine (run it again), a cold disk (the first round is not counted), fewer
 cores than two (Polars shares work out), too little memory (2 GB for the full size). So nothing here fails: a line over
@@ -29,9 +34,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
+
 from tests.bench.intervals import TIMES, measure_intervals
 from tests.bench.measure import measure
-from tests.bench.records import write_records
+from tests.bench.records import write_records, write_runs
 
 DEMO = Path(__file__).parents[2] / "data" / "demo"
 ONE_RUN, INDUCED = DEMO / "reference.jsonl", DEMO / "induced.jsonl"
@@ -55,6 +62,11 @@ OTHERS = {
         f"print(d.groupby({_KEYS})[{_MEANS}].mean())"
     ),
 }
+#: Every line by itself, whatever its layout.
+GENERAL = (
+    "import sys, skillshift_frames as sf; t = sf.read_tasks(sys.argv[1], benchmark='infer')\n"
+    "print(sf.table(sf.cells(t, benchmark='infer'), benchmark='infer'))"
+)
 
 
 class Line(NamedTuple):
@@ -129,24 +141,100 @@ def main() -> None:
         print_row(line, "time", [f"{s:.3f} s" for s in costs], costs[0] / costs[1], line.seconds)
 
     kept = os.environ.get("SKILLSHIFT_BENCH_DIR")
-    with nullcontext(kept) if kept else tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"records-{count}.jsonl")
-        if not path.exists():
-            write_records(path, count)
-        table, bare = f"table of {count:,} records", "bare Polars, unchecked"
-        commands = {
-            bare: python(OTHERS["polars"], str(path)),
-            table: [*OURS, "table", str(path), "--benchmark", "infer"],
-        }
-        trusting = f"{table}, --no-unique"
-        commands[trusting] = [*commands[table], "--no-unique"]
-        lines = [Line(table, bare, 1, 1), Line(trusting, bare, 0.5)]
-        others = {"duckdb": (1.3, 1.0), "pandas": (0.25, None)}
-        for name, (limit, limit_trusting) in ({} if quick else others).items():
-            if importlib.util.find_spec(name):
-                commands[name] = python(OTHERS[name], str(path))
-                lines += [Line(table, name, limit), Line(trusting, name, limit_trusting)]
-        compare(commands, lines, rounds=5 if quick else 3)
+    with nullcontext(kept) if kept else tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = records_of(folder, count)
+        against_others(path, count, quick=quick)
+        against_layouts(records_of(folder, 200_000 if quick else 1_000_000))
+        against_one_file(folder, 50 if quick else 1_000)
+        sizes = (
+            [10_000, 100_000, 200_000] if quick else [10_000, 100_000, 1_000_000, count, 10_000_000]
+        )
+        against_size([records_of(folder, size) for size in sizes])
+
+
+def records_of(folder: Path, count: int) -> Path:
+    path = folder / f"records-{count}.jsonl"
+    if not path.exists():
+        write_records(path, count)
+    return path
+
+
+def table_of(*paths: Path) -> list[str]:
+    return [*OURS, "table", *map(str, paths), "--benchmark", "infer"]
+
+
+def against_others(path: Path, count: int, *, quick: bool) -> None:
+    table, bare = f"table of {count:,} records", "bare Polars, unchecked"
+    trusting, parquet = f"{table}, --no-unique", f"{table}, Parquet"
+    as_parquet = path.with_suffix(".parquet")
+    if not as_parquet.exists():
+        pl.scan_ndjson(path).sink_parquet(as_parquet)
+    commands = {
+        bare: python(OTHERS["polars"], str(path)),
+        table: table_of(path),
+        trusting: [*table_of(path), "--no-unique"],
+        parquet: table_of(as_parquet),
+    }
+    lines = [Line(table, bare, 1, 1), Line(trusting, bare, 0.5), Line(parquet, bare, 0.5)]
+    lines.append(Line(parquet, table, None))
+    others = {"duckdb": (1.3, 1.0), "pandas": (0.25, None)}
+    for name, (limit, limit_trusting) in ({} if quick else others).items():
+        if importlib.util.find_spec(name):
+            commands[name] = python(OTHERS[name], str(path))
+            lines += [Line(table, name, limit), Line(trusting, name, limit_trusting)]
+    compare(commands, lines, rounds=5 if quick else 3)
+
+
+def against_layouts(path: Path) -> None:
+    """Lines in which the uid comes second, and a file that is unlike itself in its last line."""
+    other, last = path.with_suffix(".other.jsonl"), path.with_suffix(".last.jsonl")
+    if not other.exists():
+        swapped = pl.col("line").str.replace(r'^\{("uid": "[^"]*"), ("site": "[^"]*")', "{$2, $1")
+        pl.scan_lines(path).select(swapped).sink_csv(
+            other, include_header=False, quote_style="never"
+        )
+        content = path.read_bytes().rstrip(b"\n")
+        start = content.rindex(b"\n") + 1
+        last.write_bytes(content[:start] + b" " + content[start:] + b"\n")
+    commands: dict[str, list[str]] = {}
+    lines: list[Line] = []
+    for file, what in ((other, "table of another layout"), (last, "table of another last line")):
+        general = f"the general reader, {file.suffixes[-2][1:]}"
+        commands |= {what: table_of(file), general: python(GENERAL, str(file))}
+        lines.append(Line(what, general, 1.25))
+    compare(commands, lines, rounds=3)
+
+
+def against_one_file(folder: Path, runs: int) -> None:
+    many = folder / f"runs-{runs}"
+    if not many.exists():
+        write_runs(many, runs)
+    files = sorted(many.iterdir())
+    one = folder / f"runs-{runs}.jsonl"
+    if not one.exists():
+        write_records(one, sum(1 for _ in files[0].open("rb")) * runs)
+    what, against = f"table of {runs:,} runs", "one file of their size"
+    commands = {what: [*OURS, "table", str(many / "*.jsonl")], against: table_of(one)}
+    compare(commands, [Line(what, against, 2)], rounds=3)
+
+
+def against_size(paths: list[Path]) -> None:
+    """Print what each size takes, and per megabyte beyond the smallest."""
+    costs = measure({str(path): table_of(path) for path in paths}, rounds=3)
+    least = costs[str(paths[0])]
+    print("\n| file | time | peak | ms per MB beyond the smallest |\n|---|---:|---:|---:|")
+    for path in paths:
+        cost, size = costs[str(path)], path.stat().st_size
+        more = size - paths[0].stat().st_size
+        slope = f"{1e9 * (cost.seconds - least.seconds) / more:.2f}" if more else ""
+        cells = (
+            f"{size / 1e6:,.0f} MB",
+            f"{cost.seconds:.2f} s",
+            f"{cost.peak / 1e6:,.0f} MB",
+            slope,
+        )
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from skillshift_frames import SKILLSHIFT
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -30,6 +32,19 @@ def write_records(path: Path, count: int) -> None:
         for site, condition in cells:
             lines = _lines(site, condition, count // len(cells), rng)
             lines.write_csv(file, include_header=False, quote_style="never")
+
+
+def write_runs(folder: Path, runs: int) -> None:
+    """Write complete runs of SkillShift-Bench, one file each."""
+    import numpy as np
+
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(SEED)
+    for number in range(runs):
+        with (folder / f"run-{number:04}.jsonl").open("wb") as file:
+            for site, condition in product(SITES, CONDITIONS):
+                lines = _lines(site, condition, SKILLSHIFT.sites[site], rng)
+                lines.write_csv(file, include_header=False, quote_style="never")
 
 
 def _lines(site: str, condition: str, tasks: int, rng: np.random.Generator) -> pl.DataFrame:
