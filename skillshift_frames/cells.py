@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, get_args
 
 import polars as pl
 
@@ -12,6 +14,9 @@ from skillshift_frames.metrics import Errors
 from skillshift_frames.outcomes import CELL, OUTCOME, count_outcomes, is_tally
 from skillshift_frames.schema import CELLS, family, measured
 from skillshift_frames.stats.exact import as_ratio, mean_of_ratios, weighted_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def cells(
@@ -80,15 +85,28 @@ def cells(
     # Collected once: a lazy frame may read its files again for every question that is put to it.
     frame = tasks.lazy().collect()
     counts = frame if is_tally(frame) else count_outcomes(frame)
-    axes = _axes_of(counts, benchmark)
-    by_cell = _outcomes_by_cell(counts)
-    rows = [
-        (run, site, condition, *_cell(by_cell.get((run, site, condition), []), expected, errors))
-        for run in sorted({run for run, _, _ in by_cell})
-        for site, expected in axes.sites.items()
-        for condition in axes.conditions
-    ]
-    return pl.DataFrame(rows, schema=CELLS, orient="row")
+    outcomes = _outcomes_by_cell(counts)
+    axes = _axes_of(outcomes, benchmark)
+    grid = pl.DataFrame(
+        [(site, condition, n) for site, n in axes.sites.items() for condition in axes.conditions],
+        schema=["site", "condition", "expected"],
+        orient="row",
+    )
+    runs = outcomes.select(pl.col("run").unique().sort())
+    rows = runs.join(grid, how="cross", maintain_order="left_right").with_row_index("_cell")
+    used = _used(outcomes, errors).join(rows.select("_cell", *CELL), on=CELL)
+    summed = rows.join(
+        used.group_by("_cell").agg(_sums()), on="_cell", how="left", maintain_order="left"
+    ).with_columns(pl.col(_COUNTED).fill_null(0))
+    rates = summed.select("skill_failures", "skill_calls").rows()
+    missing = pl.col("expected") - pl.col("scored") - pl.col("errored")
+    return summed.with_columns(
+        missing=missing.clip(lower_bound=0),
+        SR=_means(used, rows.height, "successes", "trials", scale=100),
+        AS=_means(used, rows.height, "steps", "steps_trials"),
+        ASC=_means(used, rows.height, "skill_calls", "calls_trials"),
+        SFR=pl.Series([100 * failed / called if called else None for failed, called in rates]),
+    ).select(pl.col(name).cast(dtype) for name, dtype in CELLS.items())
 
 
 def _axes_of(counts: pl.DataFrame, benchmark: BenchmarkLike) -> Benchmark:
@@ -105,53 +123,60 @@ def _axes_of(counts: pl.DataFrame, benchmark: BenchmarkLike) -> Benchmark:
     return axes
 
 
-def _outcomes_by_cell(counts: pl.DataFrame) -> dict[tuple[str, str, str], list[dict[str, int]]]:
+def _outcomes_by_cell(counts: pl.DataFrame) -> pl.DataFrame:
     """Sum the outcomes of each cell's tasks, apart only where they have different numbers of trials."""
     # Tasks with equally many trials share a denominator, so their sums are enough.
     shape = [name for name in OUTCOME if name.endswith("trials")]
     sums = [(pl.col(name) * pl.col("tasks")).sum() for name in OUTCOME if name not in shape]
-    summed = counts.group_by(*CELL, *shape).agg(pl.col("tasks").sum(), *sums)
-    by_cell: dict[tuple[str, str, str], list[dict[str, int]]] = {}
-    for outcome in summed.iter_rows(named=True):
-        cell = (outcome.pop("run"), outcome.pop("site"), outcome.pop("condition"))
-        by_cell.setdefault(cell, []).append(outcome)
-    return by_cell
+    grouped = counts.lazy().group_by(*CELL, *shape).agg(pl.col("tasks").sum(), *sums)
+    return grouped.collect(engine="streaming")
 
 
-def _cell(
-    outcomes: list[dict[str, int]], expected: int, errors: Errors
-) -> tuple[int | float | None, ...]:
-    """Compute the columns of one cell after its key, in the order of `CELLS`."""
-    scored = sum(outcome["tasks"] for outcome in outcomes if outcome["trials"])
-    errored = sum(outcome["tasks"] for outcome in outcomes if not outcome["trials"])
-    missing = max(0, expected - scored - errored)
-    errored_trials = sum(outcome["errored_trials"] * outcome["tasks"] for outcome in outcomes)
+#: Columns of `CELLS` that are 0 in a cell without a record; sums of what was not recorded stay null.
+_COUNTED = ("scored", "errored", "errored_trials", "trials", "n", "n_steps", "n_calls", "successes")
 
-    def used(outcome: dict[str, int], name: str) -> int:
-        return outcome[name] + (outcome.get(f"errored_{name}", 0) if errors == "zero" else 0)
 
-    def terms(name: str, trials: str) -> list[tuple[int, int, int]]:
-        """Give sum, trials per task and tasks, where there are trials to divide by."""
-        listed = [(used(o, name), used(o, trials), o["tasks"]) for o in outcomes]
-        return [term for term in listed if term[1]]
+def _used(outcomes: pl.DataFrame, errors: Errors) -> pl.DataFrame:
+    """Add what trials with an error took to the rest, where they count; ``measured`` says which tasks have others."""
+    measured = outcomes.with_columns(measured=pl.col("trials") > 0)
+    if errors == "exclude":
+        return measured
+    added = [name.removeprefix("errored_") for name in OUTCOME if name.startswith("errored_")]
+    return measured.with_columns(pl.col(name) + pl.col(f"errored_{name}") for name in added)
 
-    success, steps = terms("successes", "trials"), terms("steps", "steps_trials")
-    calls, failures = terms("skill_calls", "calls_trials"), terms("skill_failures", "calls_trials")
-    called, failed = _total(calls), _total(failures)
-    return (
-        *(expected, scored, errored, missing, errored_trials),
-        sum(trials * tasks for _, trials, tasks in success),
-        *(sum(tasks for _, _, tasks in metric) for metric in (success, steps, calls)),
-        _total(success) or 0,
-        *(_total(steps), called, failed),
-        *(weighted_mean(success, scale=100), weighted_mean(steps), weighted_mean(calls)),
-        100 * failed / called if called and failed is not None else None,
+
+def _sums() -> Iterator[pl.Expr]:
+    """Sum up the outcomes of a cell: null where nothing was recorded, since no number is not 0."""
+    tasks, measured = pl.col("tasks"), pl.col("measured")
+    yield tasks.filter(measured).sum().alias("scored")
+    yield tasks.filter(~measured).sum().alias("errored")
+    yield from ((pl.col(name) * tasks).sum() for name in ("errored_trials", "trials"))
+    for name, trials in (("n", "trials"), ("n_steps", "steps_trials"), ("n_calls", "calls_trials")):
+        yield tasks.filter(pl.col(trials) > 0).sum().alias(name)
+    yield pl.col("successes").sum()
+    for name, trials in (
+        ("steps", "steps_trials"),
+        ("skill_calls", "calls_trials"),
+        ("skill_failures", "calls_trials"),
+    ):
+        counted = pl.col(trials) > 0
+        yield pl.when(counted.any()).then(pl.col(name).filter(counted).sum())
+
+
+def _means(used: pl.DataFrame, cells: int, total: str, trials: str, *, scale: int = 1) -> pl.Series:
+    """Give each cell's mean over its tasks, which have the means of their trials."""
+    columns = ("_cell", total, trials, "tasks")
+    counted = (
+        used.filter(pl.col(trials) > 0).group_by("_cell", trials).agg(pl.col(total, "tasks").sum())
     )
-
-
-def _total(terms: list[tuple[int, int, int]]) -> int | None:
-    """Add up sums, None where nothing was recorded: no number is not 0."""
-    return sum(total for total, _, _ in terms) if terms else None
+    alike = pl.col("_cell").is_unique()
+    means: list[float | None] = [None] * cells
+    for cell, numerator, denominator, weight in counted.filter(alike).select(columns).rows():
+        means[cell] = scale * numerator / (denominator * weight)
+    # Where tasks differ in their numbers of trials, their means have to be brought to one denominator.
+    for cell, terms in counted.filter(~alike).select(columns).rows_by_key("_cell").items():
+        means[cell] = weighted_mean(terms, scale=scale)
+    return pl.Series(means, dtype=pl.Float64)
 
 
 def coverage(cells: pl.DataFrame) -> pl.DataFrame:
@@ -202,19 +227,22 @@ def bounds(cells: pl.DataFrame) -> pl.DataFrame:
     >>> bounds(frame.with_columns(SR=pl.lit(100 * 2 / 6))).row(0)
     ('asi', 33.333333333333336, 25.0, 50.0)
     """
+    numbers = cells.sort("run").select(
+        "run", "expected", "scored", "errored", "n", "SR", "successes", "trials"
+    )
     rows = []
-    for (run,), of_run in cells.sort("run").group_by("run", maintain_order=True):
+    for run, of_run in groupby(numbers.rows(), key=itemgetter(0)):
         sr, low, high = [], [], []
-        for cell in of_run.iter_rows(named=True):
-            size = max(cell["expected"], cell["scored"] + cell["errored"])
+        for _, expected, scored, errored, n, rate, successes, trials in of_run:
+            size = max(expected, scored + errored)
             value = (0, 1)
-            if cell["SR"] is not None:
-                value = as_ratio(cell["SR"], 100 * cell["successes"], cell["trials"])
+            if rate is not None:
+                value = as_ratio(rate, 100 * successes, trials)
                 sr.append(value)
-            passed = value[0] * cell["n"]
+            passed = value[0] * n
             low.append((passed, value[1] * size))
-            high.append((passed + 100 * value[1] * (size - cell["scored"]), value[1] * size))
-        whole = mean_of_ratios(sr) if len(sr) == of_run.height else None
+            high.append((passed + 100 * value[1] * (size - scored), value[1] * size))
+        whole = mean_of_ratios(sr) if len(sr) == len(low) else None
         rows.append((run, whole, mean_of_ratios(low), mean_of_ratios(high)))
     schema = {"run": pl.String, "SR": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -279,20 +307,11 @@ def shards(cells: pl.DataFrame) -> list[list[str]]:
     [['a', 'b']]
     """
     used = cells.filter(pl.col("scored") + pl.col("errored") > 0)
-    runs = used.group_by("run").agg(
-        cell=pl.struct("site", "condition"),
-        recorded=pl.struct(
-            pl.col("steps").is_not_null().any(), pl.col("skill_calls").is_not_null().any()
-        ),
+    recorded = pl.col("steps", "skill_calls").is_not_null().any().over("run")
+    alike = used.with_columns(recorded).group_by("steps", "skill_calls")
+    groups = alike.agg(
+        pl.col("run").unique().sort(),
+        apart=pl.len() == pl.struct("site", "condition").n_unique(),
     )
-    groups: dict[tuple[object, ...], list[tuple[str, set[tuple[str, ...]]]]] = {}
-    for run, cell, recorded in runs.sort("run").iter_rows():
-        groups.setdefault(tuple(recorded.values()), []).append(
-            (run, {tuple(c.values()) for c in cell})
-        )
-    alike = [group for group in groups.values() if len(group) > 1]
-    return [
-        [run for run, _ in group]
-        for group in alike
-        if sum(len(own) for _, own in group) == len(set().union(*(own for _, own in group)))
-    ]
+    found = groups.filter("apart", pl.col("run").list.len() > 1)
+    return found.sort(pl.col("run").list.first()).get_column("run").to_list()

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from operator import add
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from itertools import groupby
+from operator import add, itemgetter
+from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
 from skillshift_frames.benchmark import Benchmark, BenchmarkLike, resolve_benchmark
 from skillshift_frames.errors import BenchmarkError, InputError, check_choice
-from skillshift_frames.schema import METRICS, SLOTS, STABLE_CALLS, table_schema
-from skillshift_frames.stats.exact import as_ratio, mean_of_ratios
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from skillshift_frames.schema import CELLS, METRICS, SLOTS, STABLE_CALLS, table_schema
+from skillshift_frames.stats.exact import as_ratio, means_of_groups
 
 #: What a marginal is where one of its cells is undefined: undefined too, or the mean of the others (and marked).
 Null: TypeAlias = Literal["propagate", "available"]
@@ -95,73 +93,114 @@ def slots(
     """
     check_choice("null", null, get_args(Null))
     axes = _axes_of(cells, benchmark)
-    rows: list[tuple[Any, ...]] = []
-    for (run,), of_run in cells.sort("run").group_by("run", maintain_order=True):
-        named = {(cell["site"], cell["condition"]): cell for cell in of_run.iter_rows(named=True)}
-        for metric in METRICS:
-            for slot, inside in _slot_tests(axes):
-                grouped = [cell for key, cell in named.items() if inside(*key)]
-                rows.append(
-                    (run, metric, slot, *_slot(grouped, list(named.values()), metric, null))
-                )
-    return pl.DataFrame(rows, schema=SLOTS, orient="row")
+    members = _members(axes)
+    ordered = _in_order(cells, axes)
+    counts = _counts(ordered, members)
+    of_metrics = [
+        counts.with_columns(
+            _values(ordered, metric, members),
+            metric=pl.lit(metric),
+            n=pl.col(_BASES[metric].tasks),
+            cells=pl.col(metric),
+            _metric=number,
+        )
+        for number, metric in enumerate(METRICS)
+    ]
+    shown = (pl.col("cells") == pl.col("cells_expected")) | pl.lit(null == "available")
+    return (
+        pl.concat(of_metrics)
+        .sort("run", "_metric", "_slot")
+        .with_columns(value=pl.when(shown).then("value"))
+        .select(pl.col(name).cast(dtype) for name, dtype in SLOTS.items() if name != "marks")
+        .with_columns(marks=_marks())
+    )
 
 
 def _axes_of(cells: pl.DataFrame, benchmark: BenchmarkLike) -> Benchmark:
     axes = resolve_benchmark(benchmark, cells)
-    wanted = {(site, condition) for site in axes.sites for condition in axes.conditions}
-    for (run,), of_run in cells.group_by("run"):
-        found = of_run.select("site", "condition").rows()
-        if set(found) != wanted or len(found) != len(wanted):
-            msg = f"run {run} has not the cells of benchmark {axes.name}, each once; give the one they were computed under"
-            raise BenchmarkError(msg)
+    size = len(axes.sites) * len(axes.conditions)
+    known = pl.col("site").is_in(list(axes.sites)) & pl.col("condition").is_in(axes.conditions)
+    distinct = pl.struct("site", "condition").n_unique()
+    right = known.all() & (pl.len() == size) & (distinct == size)
+    wrong = cells.group_by("run").agg(right=right).filter(~pl.col("right")).get_column("run")
+    if len(wrong):
+        msg = f"run {wrong.sort()[0]} has not the cells of benchmark {axes.name}, each once; give the one they were computed under"
+        raise BenchmarkError(msg)
     return axes
 
 
-def _slot_tests(axes: Benchmark) -> list[tuple[str, Callable[[str, str], bool]]]:
-    """Give each slot with a test whether a cell belongs to it."""
-    return [
-        *((site, lambda s, _, site=site: s == site) for site in axes.sites),
-        *(
-            (condition, lambda _, c, condition=condition: c == condition)
-            for condition in axes.conditions
-        ),
-        ("overall", lambda _, __: True),
+def _members(axes: Benchmark) -> dict[str, slice]:
+    """Give for each slot which of a run's cells are its own, these in the benchmark's order."""
+    width = len(axes.conditions)
+    sites = [slice(width * place, width * (place + 1)) for place in range(len(axes.sites))]
+    conditions = [slice(place, None, width) for place in range(width)]
+    return dict(zip(axes.slots, [*sites, *conditions, slice(None)], strict=True))
+
+
+def _in_order(cells: pl.DataFrame, axes: Benchmark) -> pl.DataFrame:
+    """Sort by run and by the benchmark's order, in which ``_place`` numbers the cells."""
+    places = [(site, condition) for site in axes.sites for condition in axes.conditions]
+    grid = pl.DataFrame(places, schema=["site", "condition"], orient="row").with_row_index("_place")
+    numbers = pl.col(name for name in CELLS if CELLS[name].is_numeric())
+    ordered = cells.join(grid, on=["site", "condition"]).sort("run", "_place")
+    return ordered.select("run", "_place", numbers)
+
+
+def _counts(ordered: pl.DataFrame, members: dict[str, slice]) -> pl.DataFrame:
+    """Count for each run and slot the tasks, the calls, and the cells in which a metric is defined."""
+    places = ordered.get_column("_place").unique().sort()
+    own = [
+        places[inside].to_frame().with_columns(slot=pl.lit(slot), _slot=number)
+        for number, (slot, inside) in enumerate(members.items())
     ]
-
-
-def _slot(
-    cells: list[dict[str, Any]], run: list[dict[str, Any]], metric: str, null: Null
-) -> tuple[float | None, int, int, int | None, int, int, list[str]]:
-    basis = _BASES[metric]
-    defined = [cell for cell in cells if cell[metric] is not None]
-    value = None
-    if len(defined) == len(cells) or null == "available":
-        value = mean_of_ratios(
-            as_ratio(cell[metric], basis.scale * cell[basis.numerator], cell[basis.denominator])
-            for cell in defined
+    # Calls that are null in all of a run do not apply to it, unless nothing of it was measured.
+    applies = pl.col("skill_calls").is_not_null().any() | (pl.col("n") == 0).all()
+    calls = pl.when(applies.over("run")).then(pl.col("skill_calls").fill_null(0))
+    return (
+        ordered.with_columns(calls=calls)
+        .join(pl.concat(own), on="_place")
+        .group_by("run", "_slot", "slot")
+        .agg(
+            pl.col(*{basis.tasks for basis in _BASES.values()}).sum(),
+            pl.col(*METRICS).count(),
+            pl.when(pl.col("calls").count() > 0).then(pl.col("calls").sum()),
+            n_expected=pl.col("expected").sum(),
+            cells_expected=pl.len(),
         )
-    tasks = sum(cell[basis.tasks] for cell in cells)
-    expected = sum(cell["expected"] for cell in cells)
-    applies = any(cell["skill_calls"] is not None for cell in run) or not any(
-        cell["n"] for cell in run
+        .sort("run", "_slot")
     )
-    calls = sum(cell["skill_calls"] or 0 for cell in cells) if applies else None
-    if metric in {"ASC", "SFR"} and not applies:
-        marks = ["not-applicable"]
-    else:
-        marks = [
-            *(["undefined"] if value is None else []),
-            *(["available"] if value is not None and len(defined) < len(cells) else []),
-            *(["partial"] if 0 < tasks < expected or (tasks == 0 and metric == "SR") else []),
-            *(["excess"] if tasks > expected else []),
-            *(
-                ["unstable"]
-                if metric == "SFR" and value is not None and (calls or 0) < STABLE_CALLS
-                else []
-            ),
+
+
+def _values(ordered: pl.DataFrame, metric: str, members: dict[str, slice]) -> pl.Series:
+    """Give for each run and slot the mean of the cells in which a metric is defined."""
+    basis = _BASES[metric]
+    numbers = ordered.select("run", metric, basis.numerator, basis.denominator).rows()
+    means: list[float | None] = []
+    for _, of_run in groupby(numbers, key=itemgetter(0)):
+        ratios = [
+            None if value is None else as_ratio(value, basis.scale * numerator, denominator)
+            for _, value, numerator, denominator in of_run
         ]
-    return value, tasks, expected, calls, len(defined), len(cells), marks
+        means += means_of_groups(ratios, members.values())
+    return pl.Series("value", means, dtype=pl.Float64)
+
+
+def _marks() -> pl.Expr:
+    """Say what a reader must know of a slot."""
+    metric, n, expected = map(pl.col, ("metric", "n", "n_expected"))
+    defined = pl.col("value").is_not_null()
+    marks = {
+        "undefined": ~defined,
+        "available": defined & (pl.col("cells") < pl.col("cells_expected")),
+        "partial": ((n > 0) & (n < expected)) | ((n == 0) & (metric == "SR")),
+        "excess": n > expected,
+        "unstable": defined & (metric == "SFR") & (pl.col("calls") < STABLE_CALLS),
+    }
+    absent = metric.is_in(["ASC", "SFR"]) & pl.col("calls").is_null()
+    said = (pl.when(~absent & holds).then(pl.lit(mark)) for mark, holds in marks.items())
+    only = pl.when(absent).then(pl.lit("not-applicable"))
+    # By way of strings, in a tenth of the time that pl.concat_list takes.
+    return pl.concat_str(only, *said, separator=" ", ignore_nulls=True).str.extract_all(r"\S+")
 
 
 def table(

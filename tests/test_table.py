@@ -276,6 +276,28 @@ def test_shards_share_no_cell_and_record_the_same() -> None:
     assert sf.shards(cells_of([*plain, *no_skills])) == []
 
 
+def test_groups_of_shards_are_in_the_order_of_their_labels() -> None:
+    of_runs = {"1": "plain", "3": "hard", "2": "plain", "4": "hard"}
+    records = [
+        r | {"run": run} | ({"skill_calls": None, "skill_failures": None} if run in "24" else {})
+        for run, condition in of_runs.items()
+        for r in complete()
+        if r["condition"] == condition
+    ]
+    assert sf.shards(cells_of(records)) == [["1", "3"], ["2", "4"]]
+
+
+def test_first_run_without_all_cells_is_named() -> None:
+    cells = cells_of([r | {"run": run} for run in "cab" for r in complete()])
+    for wrong in (
+        cells.filter((pl.col("run") == "a") | (pl.col("site") == "cart")),
+        cells.with_columns(site=pl.when(pl.col("run") == "a").then("site").otherwise(pl.lit("x"))),
+        pl.concat([cells, cells.filter(pl.col("run") != "a")]),
+    ):
+        with pytest.raises(sf.BenchmarkError, match="run b has not the cells of benchmark shop"):
+            sf.slots(wrong, benchmark=SHOP)
+
+
 def test_difference_of_counts_does_not_wrap() -> None:
     cells = cells_of(complete(success=False))
     assert cells.select(pl.col("successes") - pl.col("n")).to_series().to_list() == [-2, -2, -1, -1]

@@ -106,6 +106,10 @@ def escape_text(text: str) -> str:
     >>> print(escape_text("red: \x1b[31m, two\nlines"))
     red: \x1b[31m, two\nlines
     """
+    if (
+        text.isprintable()
+    ):  # nearly all are, and nothing of what it takes for printable is invisible
+        return text
     return "".join(_python_escape(sign) if _is_invisible(sign) else sign for sign in text)
 
 
@@ -183,6 +187,8 @@ def _is_invisible(sign: str) -> bool:
 
 
 def _name_invisible(text: str) -> str:
+    if text.isprintable():
+        return text
     return "".join(_number(sign) if _is_invisible(sign) else sign for sign in text)
 
 

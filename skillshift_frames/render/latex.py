@@ -108,13 +108,14 @@ def _table(document: Document) -> Iterator[str]:
     yield r"\toprule"
     if document.spanners:
         yield from _spanners(document)
-    yield _row(heading(document), document)
+    split = [has_own_marks(document, index) for index in range(len(document.columns))]
+    yield _row(heading(document), split)
     yield r"\midrule"
     for index, block in enumerate(blocks(document)):
         if index:
             yield r"\addlinespace"
         for row in without_repeats(block):
-            yield _row(row, document)
+            yield _row(row, split)
     yield r"\bottomrule"
     yield r"\end{tabular}}%"
 
@@ -141,10 +142,10 @@ def _spanners(document: Document) -> Iterator[str]:
     yield " ".join(rules)
 
 
-def _row(row: Row, document: Document) -> str:
+def _row(row: Row, split: list[bool]) -> str:
     cells: list[str] = []
-    for index, cell in enumerate(row.cells):
-        if has_own_marks(document, index):
+    for cell, own_marks in zip(row.cells, split, strict=True):
+        if own_marks:
             cells += [cell.text, with_marks("", cell.marks, gap="~")]
         else:
             cells.append(with_marks(cell.text, cell.marks, gap="~"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row, Spanner
@@ -42,6 +43,7 @@ def translate(
     (Row(cells=(Cell(text='C', marks=('D',)),), starts_group=False),)
     """
     prose = prose or escape
+    escape = cache(escape)  # the cells of a table share most of their texts
     return Document(
         title=prose(document.title),
         columns=tuple(replace(column, title=escape(column.title)) for column in document.columns),
@@ -55,7 +57,10 @@ def translate(
 
 
 def _translate_cell(cell: Cell, escape: Callable[[str], str]) -> Cell:
-    return Cell(escape(cell.text), tuple(map(escape, cell.marks)))
+    text = escape(cell.text)
+    if text == cell.text and not cell.marks:
+        return cell  # nearly all are numbers
+    return Cell(text, tuple(map(escape, cell.marks)))
 
 
 def heading(document: Document) -> Row:
@@ -347,11 +352,14 @@ def place(cell: Cell, column: Column, box: Box) -> tuple[str, str]:
     >>> place(Cell("7.10", ("⚠",)), Column("Src"), Box(5, 4))
     (' 7.10', ' ⚠  ')
     """
-    lead = box.text - width(cell.text) if column.align == "right" else 0
+    used = width(cell.text)
+    lead = box.text - used if column.align == "right" else 0
+    rest = box.width - lead - used
+    if not cell.marks:
+        return " " * lead + cell.text, " " * rest
     tail = _tail(cell)
-    rest = box.width - lead - width(cell.text) - width(tail)
-    return " " * lead + cell.text, tail + " " * rest
+    return " " * lead + cell.text, tail + " " * (rest - width(tail))
 
 
 def _tail(cell: Cell) -> str:
-    return "".join(f" {mark}" for mark in cell.marks)
+    return "".join(f" {mark}" for mark in cell.marks) if cell.marks else ""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from skillshift_frames.stats.rounding import half_up
 
+#: Below the first a product is exact to far less than the second.
+_EXACT_ENOUGH, _NEAR = 1e9, 1e-6
+
 
 def format_number(value: float | None, *, undefined: str = "–", decimals: int = 2) -> str:
     """Show a number with two decimals (or as many as are wanted), rounded half up from its shortest decimal form.
@@ -35,7 +38,14 @@ def format_number(value: float | None, *, undefined: str = "–", decimals: int 
     >>> format_number(2.675), format_number(-0.001), format_number(None)
     ('2.68', '0.00', '–')
     """
-    return undefined if value is None else f"{half_up(value, decimals):f}"
+    if value is None:
+        return undefined
+    # Digits and binary number round apart only where a lone 5 follows the last decimal kept: next to a whole number of
+    # the decimal after it. Everywhere else Python's way, a tenth of the cost, gives the same digits.
+    finer = value * 10 ** (decimals + 1)
+    if 0 < finer < _EXACT_ENOUGH and _NEAR < finer % 1 < 1 - _NEAR:
+        return f"{value:.{decimals}f}"
+    return f"{half_up(value, decimals):f}"
 
 
 def format_count(n: int) -> str:

@@ -5,6 +5,8 @@ Nothing is computed here: numbers are formatted, and what is already in the fram
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,7 +17,7 @@ from skillshift_frames.render.numbers import format_count, format_number
 from skillshift_frames.schema import METRICS, STABLE_CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillshift_frames.benchmark import Benchmark
     from skillshift_frames.metrics import Errors
@@ -51,6 +53,7 @@ def table_document(
     """
     titles = [benchmark.title(slot) for slot in benchmark.slots[:-1]]
     first, last = 2, 1 + len(benchmark.sites)
+    first_metric = next(iter(METRICS))
     spanners = (
         Spanner("Website" if benchmark.name == "skillshift" else "Site", first, last),
         Spanner(
@@ -61,15 +64,23 @@ def table_document(
         Spanner("O/A", 1 + len(benchmark.slots), 1 + len(benchmark.slots)),
     )
     columns = (Column("Run", "left"), Column("Metric", "left"), *map(Column, titles), Column(""))
-    rows = []
-    for (run, metric), numbers in slots.group_by("run", "metric", maintain_order=True):
-        shown = [_slot_cell(slot) for slot in numbers.iter_rows(named=True)]
-        rows.append(
-            Row(
-                (Cell(str(run)), Cell(str(metric)), *shown),
-                starts_group=metric == next(iter(METRICS)),
-            )
+    shown = slots.select(
+        "run",
+        "metric",
+        "value",
+        "n",
+        "n_expected",
+        # Most slots have none; a list of nothing takes long to hand over.
+        pl.when(pl.col("marks").list.len() > 0).then("marks"),
+        *(name for name in ("low", "high") if name in slots.columns),
+    )
+    rows = [
+        Row(
+            (Cell(run), Cell(metric), *map(_slot_cell, of_row)),
+            starts_group=metric == first_metric,
         )
+        for (run, metric), of_row in groupby(shown.rows(), key=itemgetter(0, 1))
+    ]
     return Document(
         title=f"{benchmark.name}: means of cells, {', '.join(f'{metric} in {unit}' for metric, unit in METRICS.items())}",
         columns=columns,
@@ -84,17 +95,21 @@ def table_document(
     )
 
 
-def _slot_cell(slot: dict[str, Any]) -> Cell:
-    marks = slot["marks"]
+def _slot_cell(slot: tuple[Any, ...]) -> Cell:
+    _, metric, value, n, expected, marks, *interval = slot
+    low, high = interval or (None, None)
+    if not marks and low is None:  # the usual case
+        return Cell(format_number(value, undefined=UNDEFINED))
+    marks = marks or []
     if "not-applicable" in marks:
         return Cell(NOT_APPLICABLE)
-    interval = ends(slot["metric"], slot.get("low"), slot.get("high"))
-    tail = [interval] if interval else []
+    shown = ends(metric, low, high)
+    tail = [shown] if shown else []
     tail += [UNSTABLE] if "unstable" in marks else []
     tail += [AVAILABLE] if "available" in marks else []
     if "partial" in marks or "excess" in marks:
-        tail.append(_of(slot["n"], slot["n_expected"]))
-    return Cell(format_number(slot["value"], undefined=UNDEFINED), tuple(tail))
+        tail.append(_of(n, expected))
+    return Cell(format_number(value, undefined=UNDEFINED), tuple(tail))
 
 
 def _of(n: int, expected: int) -> str:
@@ -198,11 +213,12 @@ def _mark_notes(slots: pl.DataFrame, cells: pl.DataFrame, benchmark: Benchmark) 
     if absent:
         records = "records" if len(absent) == 1 else "record"
         yield Note(f"does not apply: {', '.join(absent)} {records} no skill calls", NOT_APPLICABLE)
+    undefined = marked("undefined").select("run", "metric").unique(maintain_order=True)
+    lacks_one = pl.any_horizontal(pl.col(list(METRICS)).is_null())
+    of_runs = _by_run(cells.filter(lacks_one).select("run", "site", "condition", "n", *METRICS))
     reasons: dict[tuple[str, str], list[str]] = {}
-    for run, metric in (
-        marked("undefined").select("run", "metric").unique(maintain_order=True).rows()
-    ):
-        reason = _why_undefined(cells.filter(pl.col("run") == run), metric, benchmark)
+    for run, metric in undefined.iter_rows():
+        reason = _why_undefined(of_runs[run], metric, benchmark)
         reasons.setdefault((run, reason), []).append(metric)
     for (run, reason), metrics in reasons.items():
         yield Note(f"undefined: {run} {', '.join(metrics)}: {reason}", UNDEFINED)
@@ -224,10 +240,17 @@ def _slot_title(slot: dict[str, Any]) -> str:
     return "O/A" if slot["slot"] == "overall" else str(slot["slot"])
 
 
-def _per_run(slots: pl.DataFrame, words: Any) -> str:  # noqa: ANN401 - a function of one row
-    runs = slots.group_by("run", maintain_order=True)
+def _by_run(frame: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Give the rows of each run, once for all: to filter for one run after the other takes runs times runs."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in frame.iter_rows(named=True):
+        rows.setdefault(row["run"], []).append(row)
+    return rows
+
+
+def _per_run(slots: pl.DataFrame, words: Callable[[dict[str, Any]], str]) -> str:
     return "; ".join(
-        f"{run}: {', '.join(map(words, rows.iter_rows(named=True)))}" for (run,), rows in runs
+        f"{run}: {', '.join(map(words, rows))}" for run, rows in _by_run(slots).items()
     )
 
 
@@ -237,28 +260,30 @@ def _partial_note(rows: pl.DataFrame) -> Note | None:
     return Note("tasks behind the number, of those that the benchmark has", "n/N")
 
 
-def _why_undefined(cells: pl.DataFrame, metric: str, benchmark: Benchmark) -> str:
-    undefined = cells.filter(pl.col(metric).is_null())
-    unscored = undefined.filter(pl.col("n") == 0)
-    if metric == "SFR" and undefined.height > unscored.height:
-        if undefined.height == cells.height:
+def _why_undefined(cells: list[dict[str, Any]], metric: str, benchmark: Benchmark) -> str:
+    undefined = [cell for cell in cells if cell[metric] is None]
+    unscored = [cell for cell in undefined if cell["n"] == 0]
+    scored = [cell for cell in undefined if cell["n"] > 0]
+    if metric == "SFR" and scored:
+        if len(undefined) == len(benchmark.sites) * len(benchmark.conditions):
             return "no skill was called"
-        reason = (
-            f"no skill was called in {_name_cells(undefined.filter(pl.col('n') > 0), benchmark)}"
-        )
+        reason = f"no skill was called in {_name_cells(scored, benchmark)}"
         return (
             f"{reason}; no scored task in {_name_cells(unscored, benchmark)}"
-            if unscored.height
+            if unscored
             else reason
         )
-    if metric == "AS" and undefined.height > unscored.height:
+    if metric == "AS" and scored:
         return "steps are not recorded"
     return f"no scored task in {_name_cells(unscored, benchmark)}"
 
 
-def _name_cells(cells: pl.DataFrame, benchmark: Benchmark) -> str:
-    named = [_cell_name(cell, benchmark) for cell in cells.head(_CELLS_NAMED).iter_rows(named=True)]
-    rest = cells.height - len(named)
+def _name_cells(cells: list[dict[str, Any]], benchmark: Benchmark) -> str:
+    return _first_few([_cell_name(cell, benchmark) for cell in cells[:_CELLS_NAMED]], len(cells))
+
+
+def _first_few(named: list[str], count: int) -> str:
+    rest = count - len(named)
     return ", ".join(named) + (f" and {rest} more cells" if rest else "")
 
 
@@ -278,11 +303,17 @@ def coverage_by_run_notes(
     cells: pl.DataFrame, bounds: pl.DataFrame, benchmark: Benchmark
 ) -> Iterator[tuple[str, Note]]:
     """Give each run's label with the sentence that `coverage_notes` says of it."""
-    ranges = {row["run"]: row for row in bounds.iter_rows(named=True)}
-    for (run,), of_run in cells.group_by("run", maintain_order=True):
-        totals = of_run.select(
-            pl.col("expected", "scored", "errored", "missing", "errored_trials").sum()
-        ).row(0, named=True)
+    ranges = {
+        run: (low, high) for run, low, high in bounds.select("run", "low", "high").iter_rows()
+    }
+    tried = pl.col("scored") + pl.col("errored")
+    lacking = _by_run(cells.filter(pl.col("errored") + pl.col("missing") > 0))
+    exceeding = _by_run(cells.filter(tried > pl.col("expected")))
+    counts = ("expected", "scored", "errored", "missing", "errored_trials")
+    for totals in (
+        cells.group_by("run", maintain_order=True).agg(pl.col(counts).sum()).iter_rows(named=True)
+    ):
+        run = totals["run"]
         said = f"{run}: {format_count(totals['scored'])} of {format_count(totals['expected'])} tasks scored"
         gaps = [
             f"{format_count(totals[name])} {name}"
@@ -290,25 +321,25 @@ def coverage_by_run_notes(
             if totals[name]
         ]
         if gaps:
-            low, high = (format_number(ranges[str(run)][end]) for end in ("low", "high"))
-            where = _list_cells(of_run.filter(pl.col("errored") + pl.col("missing") > 0), benchmark)
+            low, high = map(format_number, ranges[run])
+            where = _list_cells(lacking[run], benchmark)
             said += f", {', '.join(gaps)} ({where}); SR between {low} and {high} whatever the unmeasured tasks hold"
         if totals["errored_trials"] > totals["errored"]:
             trials = totals["errored_trials"]
             said += f"; {format_count(trials)} {'trial' if trials == 1 else 'trials'} errored"
-        over = of_run.filter(pl.col("scored") + pl.col("errored") > pl.col("expected"))
-        if over.height:
-            said += f"; more tasks than the benchmark has in {_list_cells(over, benchmark)}"
-        yield str(run), Note(said)
+        if run in exceeding:
+            said += (
+                f"; more tasks than the benchmark has in {_list_cells(exceeding[run], benchmark)}"
+            )
+        yield run, Note(said)
 
 
-def _list_cells(cells: pl.DataFrame, benchmark: Benchmark) -> str:
+def _list_cells(cells: list[dict[str, Any]], benchmark: Benchmark) -> str:
     named = [
         f"{_cell_name(cell, benchmark)} {_of(cell['scored'], cell['expected'])}"
-        for cell in cells.head(_CELLS_NAMED).iter_rows(named=True)
+        for cell in cells[:_CELLS_NAMED]
     ]
-    rest = cells.height - len(named)
-    return ", ".join(named) + (f" and {rest} more cells" if rest else "")
+    return _first_few(named, len(cells))
 
 
 def _policy_note(errors: Errors, null: Null | None) -> Note:

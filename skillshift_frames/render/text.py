@@ -35,6 +35,8 @@ _HEADING = "bold"
 _MARK = "yellow"
 _NOTE = "dim"
 
+_BETWEEN = (" " * GAP, "")
+
 #: Pieces of text, each with its style. Rich, which turns styles into colours, is imported where colour is wanted.
 Line: TypeAlias = list[tuple[str, str]]
 
@@ -134,7 +136,7 @@ def _row_line(row: Row, document: Document, boxes: list[Box], *, style: str = ""
     line: Line = []
     for cell, column, box in zip(row.cells, document.columns, boxes, strict=True):
         text, marks = place(cell, column, box)
-        line += [(text, style), (marks, _MARK if cell.marks else ""), (" " * GAP, "")]
+        line += [(text, style), (marks, _MARK if cell.marks else ""), _BETWEEN]
     return line
 
 

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def weighted_mean(terms: Iterable[tuple[int, int, int]], *, scale: int = 1) -> float | None:
@@ -52,7 +52,29 @@ def mean_of_ratios(ratios: Iterable[tuple[int, int]]) -> float | None:
     >>> mean_of_ratios([(1, 3), (1, 6)])
     0.25
     """
-    return weighted_mean((numerator, denominator, 1) for numerator, denominator in ratios)
+    (mean,) = means_of_groups(list(ratios), [slice(None)])
+    return mean
+
+
+def means_of_groups(
+    ratios: Sequence[tuple[int, int] | None], groups: Iterable[slice]
+) -> list[float | None]:
+    """Give for each group the unweighted mean of its ratios; None among these is in no mean.
+
+    Examples
+    --------
+    >>> means_of_groups([(1, 3), (1, 6), None], [slice(2), slice(1, 3), slice(2, 3)])
+    [0.25, 0.16666666666666666, None]
+    """
+    # One denominator for all groups: finding it takes longer than the sums over it.
+    common = math.lcm(*[ratio[1] for ratio in ratios if ratio])
+    tops = [ratio[0] * (common // ratio[1]) if ratio else 0 for ratio in ratios]
+    known = [ratio is not None for ratio in ratios]
+    means: list[float | None] = []
+    for group in groups:
+        count = sum(known[group])
+        means.append(sum(tops[group]) / (common * count) if count else None)
+    return means
 
 
 def as_ratio(value: float, numerator: int, denominator: int) -> tuple[int, int]:

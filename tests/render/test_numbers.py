@@ -47,6 +47,14 @@ def test_agrees_with_exact_fractions(value: float) -> None:
     assert format_number(value) == f"{sign}{hundredths // 100}.{hundredths % 100:02}"
 
 
+@given(st.integers(0, 10**6), st.integers(1, 2000), st.integers(0, 4))
+def test_quotients_agree_with_exact_fractions(above: int, below: int, decimals: int) -> None:
+    # What tables are full of; floats drawn from all that there are hardly ever look like it.
+    value = above / below
+    units = math.floor(Fraction(repr(value)) * 10**decimals + Fraction(1, 2))
+    assert Fraction(format_number(value, decimals=decimals)) * 10**decimals == units
+
+
 @given(st.integers(-(10**6), 10**6))
 def test_every_written_half_goes_away_from_zero(thousandths: int) -> None:
     value = (10 * thousandths + 5) / 1000
