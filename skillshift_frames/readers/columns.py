@@ -30,9 +30,6 @@ _NARROW = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32
 _OFFICIAL = "skillshift."
 _OFFICIAL_HEAD = re.compile(r"skillshift\.[^\n]+\.v[12]\.")
 
-#: Without another one of these after its beginning, an official uid can be read in one way only.
-_VERSION = ".v"
-
 _HEADS = pl.Schema({"head": pl.String(), "numbered": pl.Boolean()})
 
 _OTHERS = tuple(name for name in TASKS if name != "uid")
@@ -78,14 +75,13 @@ def distinct_rows(source: Source, *, unique: bool) -> Rows:
             uid.min(),
             uid.max().alias("last"),
             uid.is_null().any().alias("unnamed"),
-            uid.str.count_matches(_VERSION, literal=True).sum().cast(pl.Int64).alias("versions"),
             pl.len().cast(pl.Int64).alias("rows"),
         )
         found = grouped.collect(engine="streaming")
         if not found.height or found.get_column("unnamed").any():
             raise UnfitError
         refuse_too_many(found.height, int(found.get_column("rows").sum()))
-        ends = found.select("uid", "last", "versions", "rows").iter_rows()
+        ends = found.select("uid", "last").iter_rows()
         heads = pl.DataFrame([_head(*group) for group in ends], schema=_HEADS, orient="row")
         keys = _keys(rows) if unique else None
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -115,14 +111,15 @@ def _typed(rows: pl.LazyFrame, label: str) -> pl.LazyFrame:
     )
 
 
-def _head(first: str, last: str, versions: int, rows: int) -> tuple[str, bool]:
+def _head(first: str, last: str) -> tuple[str, bool]:
     """Give what all uids of a group begin with, as far as rules ask for it."""
     head = os.path.commonprefix([first, last])  # noqa: RUF071 - strings are meant
     if not head.startswith(_OFFICIAL[: len(head)]):
         return first, False  # names of their own, not empty, whatever follows
     official = _OFFICIAL_HEAD.match(head)
-    if official is None or versions != rows * official[0].count(_VERSION):
+    if official is None:
         raise UnfitError
+    # With a number it is of a site and a version; with anything else it may be a name of its own, and then no rule asks.
     return official[0], True
 
 

@@ -271,14 +271,15 @@ def test_damaged_compressed_file_is_named(write: Write) -> None:
 def test_runs_that_do_not_fit_leave_the_others_to_this_reader(
     write: Write, monkeypatch: pytest.MonkeyPatch, *, unique: bool
 ) -> None:
-    """The five in the middle are read line by line; a file with a fault sends all of them there."""
+    """Those in the middle are read line by line."""
     write("a.jsonl", *run_of(200))
     Path("b.jsonl").write_bytes(Path("a.jsonl").read_bytes().replace(b"}", b"}\n"))
     write("c.jsonl", *run_of(100), *run_of(100, trial=2))
     write("d.jsonl", *run_of(200, run="own"))
     write("e.jsonl", *(b" " + line if n % 2 else line for n, line in enumerate(run_of(200))))
-    write("f.jsonl", *(json.dumps(record(f"t{n}", steps=n)) for n in range(400)))
+    write("f.jsonl", *run_of(200), written(run='"own"'))  # its first blocks fit
     write("g.jsonl", *run_of(200, condition="src-exec"))
+    monkeypatch.setattr(blocks, "BLOCK", 8_000)
     names = [f"{name}.jsonl" for name in "abcdefg"]
     whole: list[list[str]] = []
     check = check_sources
@@ -290,7 +291,7 @@ def test_runs_that_do_not_fit_leave_the_others_to_this_reader(
     monkeypatch.setattr("skillshift_frames.tallies.check_sources", seen)
     found, notes = outcome(sf.read_tally, *names, unique=unique)
     assert (found, notes[: len(notes) - (not unique)]) == outcome(slowly, *names)
-    assert whole == [names[1:6]]
+    assert whole == [names[1:-1]]
 
 
 def test_record_that_names_another_files_run_is_its_record(write: Write) -> None:
@@ -317,9 +318,40 @@ def test_blocks_of_any_size_give_the_same(
     Path("x5.jsonl.gz").write_bytes(gzip.compress(b"\n".join(lines)))
     names[5] += ".gz"
     monkeypatch.setattr(blocks, "BLOCK", size)
-    assert taken(*names)
+    with monkeypatch.context() as patch:
+        patch.setattr(bulk, "_by_run", None)  # nothing has to be done twice
+        assert taken(*names)
     found, notes = outcome(sf.read_tally, *names)
     assert (found, notes) == outcome(slowly, *names)
+
+
+def test_files_may_have_layouts_of_their_own(write: Write) -> None:
+    write("a.jsonl", *run_of(100))
+    write("b.jsonl", *(line.replace(b": ", b":") for line in run_of(100)))
+    write("c.jsonl", *(line.replace(b", ", b" ,") for line in run_of(100, condition="src-exec")))
+    for options in ({}, {"pool": True}):
+        found = outcome(sf.read_tally, "a.jsonl", "b.jsonl", "c.jsonl", **options)
+        assert found == outcome(slowly, "a.jsonl", "b.jsonl", "c.jsonl", **options)
+    assert taken("a.jsonl", "b.jsonl", "c.jsonl")
+
+
+def test_nothing_more_is_read_of_a_run_that_does_not_fit(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("x.jsonl", b"[]", *run_of(2_000))
+    Path("y.jsonl.gz").write_bytes(gzip.compress(Path("x.jsonl").read_bytes()))
+    monkeypatch.setattr(blocks, "BLOCK", 2_000)
+    read: list[int] = []
+
+    def seen(block: Any, sources: Any) -> Any:  # noqa: ANN401
+        read.append(block.stretches[0].source)
+        return blocks.read_text(block, sources)
+
+    monkeypatch.setattr("skillshift_frames.readers.groups.read_text", seen)
+    for path in ("x.jsonl", "y.jsonl.gz"):
+        assert not taken(path)
+        assert len(read) < 20, "of some 140 blocks"
+        read.clear()
 
 
 def test_line_longer_than_the_limit_is_a_fault_here_too(
@@ -336,6 +368,7 @@ def test_line_longer_than_the_limit_is_a_fault_here_too(
     ("fits", "uids"),
     [
         (True, ["task-{}", "ärger {}", "👍{}", "{}", "t.v1.{}", "skillshift.gitlab.v1.{}"]),
+        (False, ["\\u0073killshift.magento.v1.{}", "t\t{}", "\\u0074{}"]),
         (False, ["t{}x", "t{}.0", "t{}.v1.7", "a{}b{}", "t{} ", "skillshift.gitlab.v1.{}.v2.7"]),
     ],
 )
@@ -343,7 +376,7 @@ def test_uids_that_are_alike_but_for_the_digits_at_their_end(
     write: Write, *, fits: bool, uids: list[str]
 ) -> None:
     for uid in uids:
-        lines = [json.dumps(record(uid.format(n, n)), ensure_ascii=False) for n in range(99, 400)]
+        lines = [b'{"uid": "%s"' % uid.format(n, n).encode() + REST for n in range(99, 400)]
         write("x.jsonl", *lines)
         assert taken("x.jsonl") is fits, uid
         assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl"), uid
@@ -380,6 +413,15 @@ def test_file_named_twice_counts_once_and_is_said(write: Write) -> None:
 def test_unknown_benchmark_names_are_refused_alike(write: Write) -> None:
     write("x.jsonl", *run_of(100, site="shop"))
     assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl")
+    assert outcome(sf.read_tally, "x.jsonl", benchmark="infer") == outcome(
+        slowly, "x.jsonl", benchmark="infer"
+    )
+
+
+def test_names_that_cannot_be_inferred_are_refused_alike(write: Write) -> None:
+    write("x.jsonl", *run_of(100, site="src", uid="t{}"))
+    found, _ = outcome(sf.read_tally, "x.jsonl", benchmark="infer")
+    assert found[0] == "BenchmarkError"
     assert outcome(sf.read_tally, "x.jsonl", benchmark="infer") == outcome(
         slowly, "x.jsonl", benchmark="infer"
     )

@@ -139,12 +139,12 @@ def test_repeated_keys_are_found_within_and_across_files() -> None:
     agree("y.parquet", "z.parquet")
     agree("y.parquet", "z.parquet", pool=True)
     rows(run="a", trial=2).write_parquet("z.parquet")  # more trials of the same tasks
-    agree("y.parquet", "z.parquet")
+    rows(run="b").write_parquet("b.parquet")
+    agree("y.parquet", "z.parquet", "b.parquet")
 
 
-def test_runs_of_rows_and_runs_of_lines(tmp_path: Path) -> None:
-    del tmp_path
-    sf.write_tasks(sf.from_frame(rows(), run="a"), "a.jsonl")
+def test_runs_of_rows_and_runs_of_lines() -> None:
+    rows().write_ndjson("a.jsonl")
     rows(condition="src-exec").write_parquet("b.parquet")
     rows(run="a", condition="src-perc").write_parquet("c.parquet")
     rows(run="a").write_parquet("d.parquet")
@@ -155,6 +155,8 @@ def test_runs_of_rows_and_runs_of_lines(tmp_path: Path) -> None:
     agree("c.parquet", labels={"mine": "b.parquet"})
     agree("b.parquet", labels={"mine": "c.parquet"})
     assert agree("a.jsonl", "d.parquet")[0][0] == "RecordError"
+    assert taken("a.jsonl", "b.parquet")
+    assert not taken("a.jsonl", "d.parquet")
 
 
 def test_damaged_and_empty_files() -> None:
