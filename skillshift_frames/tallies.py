@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from skillshift_frames.benchmark import infer_benchmark, known_benchmark
-from skillshift_frames.errors import SkillshiftWarning
+from skillshift_frames.errors import BenchmarkError, SkillshiftWarning
 from skillshift_frames.outcomes import count_outcomes, tally_counted
-from skillshift_frames.readers.assemble import check_sources
+from skillshift_frames.readers.assemble import check_sources, refuse_unknown_extra
 from skillshift_frames.readers.bulk import RECORD, distinct_records
 from skillshift_frames.readers.sources import resolve_sources
-from skillshift_frames.readers.tasks import read_tasks
+from skillshift_frames.readers.tasks import valid_or_raise
 
 if TYPE_CHECKING:
     import os
@@ -71,21 +71,19 @@ def read_tally(
     >>> sf.cells(counts).equals(sf.cells(sf.read_tasks("data/demo/induced.jsonl")))
     True
     """
+    known = known_benchmark(benchmark)
+    refuse_unknown_extra(extra)
+    sources, notes = resolve_sources(paths, labels=labels, pool=pool)
+    asked = {source.label for source in sources} if pool else set(labels or {})
     if extra == "refuse":
-        known = known_benchmark(benchmark)
-        sources, notes = resolve_sources(paths, labels=labels, pool=pool)
-        asked = {source.label for source in sources} if pool else set(labels or {})
         found = _tally_in_bulk(sources, known, asked, unique=unique)
         if found is not None:
-            if known is None:  # raises where the names cannot be a table's axes
-                infer_benchmark(found)
             unchecked = [] if unique else ["no look was taken for records that repeat a key"]
             for note in [*notes, *unchecked]:
                 warnings.warn(note, SkillshiftWarning, stacklevel=2)
             return found
-    return count_outcomes(
-        read_tasks(paths, labels=labels, pool=pool, benchmark=benchmark, extra=extra)
-    )
+    checked = check_sources(sources, known or "infer", extra, asked)
+    return count_outcomes(valid_or_raise(checked._replace(notes=notes + checked.notes)))
 
 
 def _tally_in_bulk(
@@ -96,12 +94,16 @@ def _tally_in_bulk(
     if distinct is None:
         return None
     found = tally_counted(distinct.records, distinct.counts, RECORD)
-    if not distinct.others:
-        return found
-    checked = check_sources(distinct.others, benchmark or "infer", "refuse", asked)
-    # A record can name another run than its file does.
-    named_alike = set(found.get_column("run")) & set(checked.valid.get_column("run"))
-    if checked.faults.height or checked.notes or named_alike:
+    try:
+        if distinct.unfit:
+            checked = check_sources(distinct.unfit, benchmark or "infer", "refuse", asked)
+            # A record can name another run than its file does.
+            named_alike = set(found.get_column("run")) & set(checked.valid.get_column("run"))
+            if checked.faults.height or checked.notes or named_alike:
+                return None
+            found = pl.concat([found, count_outcomes(checked.valid)]).sort(found.columns)
+        if benchmark is None:  # raises where the names cannot be a table's axes
+            infer_benchmark(found)
+    except BenchmarkError:
         return None
-    both = pl.concat([found, count_outcomes(checked.valid)])
-    return both.sort(both.columns)
+    return found

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TextIO, TypeAlias
 
-from skillshift_frames.cli.progress import progress_shown
+from skillshift_frames.cli.progress import hide_progress, progress_shown
 from skillshift_frames.errors import InputError
 from skillshift_frames.render.escape import escape_text
 
@@ -36,12 +36,13 @@ def say(message: str) -> None:
     stream = sys.stderr
     if stream is None:  # closed by the caller (2>&-)
         return
+    hide_progress()
     shown = "\n".join(map(escape_text, message.split("\n")))
     line = f"{shown}\n".encode(stream.encoding or "utf-8", errors="backslashreplace")
     try:
         stream.write(line.decode(stream.encoding or "utf-8"))
         stream.flush()
-    except BrokenPipeError:
+    except OSError:  # a closed pipe, a full disk: what is said on the way must not cost the answer
         discard(stream)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from skillshift_frames.readers.sources import Source
 
-#: Bytes per block, but for its last line. Larger ones gain little time and cost memory per block.
+#: Bytes per block, but for its last line: less than a line may have, so that a block of usual lines is no longer than one.
 BLOCK = 12 << 20
 
 #: So much of a file is looked at to learn its layout: a first line that is longer is not a usual one.
@@ -36,20 +36,20 @@ class Layout(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Bytes of one file, by its number; of what is compressed the bytes are not told apart."""
+    """Whole lines of one file, by its number: where they are, or their text; and how much of the file they are."""
 
     source: int
     start: int
     stop: int
+    size: int
+    text: bytes | None = None
 
 
 class Block(NamedTuple):
-    """Whole lines: where they are, their text if it has been read already, and how much of the files it is."""
+    """Stretches of one layout; None where it could not be learnt."""
 
     layout: Layout | None
     stretches: tuple[Stretch, ...]
-    text: bytes | None
-    size: int
 
 
 class UnfitError(Exception):
@@ -81,71 +81,72 @@ def blocks_of(
     for number, source in enumerate(sources):
         if skip(number):
             continue
-        if source.compression is not None:
-            yield from _of_stream(number, source, skip, size)
-            continue
-        try:
-            found, stretches = _stretches(number, source.path, size)
-        except OSError:
-            found, stretches = None, [Stretch(number, 0, 0)]
-        for stretch in stretches:
-            if held and (found != layout or _bytes([*held, stretch]) > size):
-                yield Block(layout, tuple(held), None, _bytes(held))
+        of_file = _of_plain if source.compression is None else _of_compressed
+        for found, stretch in of_file(number, source, size):
+            if held and (found != layout or _length([*held, stretch]) > size):
+                yield Block(layout, tuple(held))
                 held = []
             if skip(number):
                 break
             layout = found
             held.append(stretch)
     if held:
-        yield Block(layout, tuple(held), None, _bytes(held))
+        yield Block(layout, tuple(held))
 
 
-def _of_stream(
-    number: int, source: Source, skip: Callable[[int], bool], size: int
-) -> Iterator[Block]:
+def _length(stretches: Sequence[Stretch]) -> int:
+    return sum(stretch.stop - stretch.start for stretch in stretches)
+
+
+def _of_compressed(
+    number: int, source: Source, size: int
+) -> Iterator[tuple[Layout | None, Stretch]]:
+    """Give a file piece by piece; how much of it is read is not known in between, and said with the first."""
     layout: Layout | None = None
-    stretch = (Stretch(number, 0, 0),)
-    # How much was read of what is compressed is not known in between; it is said with the first piece.
-    read = size_of(source)
+    left = size_of(source)
+    whole = False
     try:
         for text, first_line in read_blocks(source, size):
             if first_line == 1:
                 layout = layout_of(text[:_START])
-            yield Block(layout, stretch, text, read)
-            read = 0
-            if skip(number):
-                return
+            yield layout, Stretch(number, 0, len(text), left, text)
+            whole, left = True, 0
     except StreamError:
-        yield Block(None, stretch, b"", read)
-    if read:  # nothing in it
-        yield Block(None, stretch, b"", read)
+        whole = False
+    if not whole:  # damaged, or nothing in it
+        yield None, Stretch(number, 0, 0, left, b"")
 
 
-def _bytes(stretches: Sequence[Stretch]) -> int:
-    return sum(stretch.stop - stretch.start for stretch in stretches)
-
-
-def _stretches(number: int, path: str, size: int) -> tuple[Layout | None, list[Stretch]]:
+def _of_plain(number: int, source: Source, size: int) -> Iterator[tuple[Layout | None, Stretch]]:
     """Cut a file after newlines, into stretches that are no longer than a block and a line."""
-    with open(path, "rb") as file:  # noqa: PTH123 - the path is used as it was given
-        layout = layout_of(file.read(_START))
-        end = file.seek(0, os.SEEK_END)
-        start, stretches = 0, []
-        while start < end:
-            stop = end
-            if end - start > size:
-                file.seek(start + size)
-                stop = start + size + len(file.readline(size))
-            stretches.append(Stretch(number, start, stop))
-            start = stop
-    return layout, stretches
+    layout: Layout | None = None
+    stretches: list[Stretch] = []
+    try:
+        with open(source.path, "rb") as file:  # noqa: PTH123 - the path is used as it was given
+            layout = layout_of(file.read(_START))
+            end = file.seek(0, os.SEEK_END)
+            start = 0
+            while start < end:
+                stop = end
+                if end - start > size:
+                    file.seek(start + size)
+                    stop = start + size + len(file.readline(size))
+                stretches.append(Stretch(number, start, stop, stop - start))
+                start = stop
+    except OSError:
+        stretches = []
+    if not stretches:  # cannot be read, or nothing in it
+        layout, stretches = None, [Stretch(number, 0, 0, 0)]
+    for stretch in stretches:
+        yield layout, stretch
 
 
 def read_text(block: Block, sources: Sequence[Source]) -> tuple[bytes, list[int]]:
     """Read a block's text; gives how many lines each of its stretches has, if there are several."""
-    if block.text is not None:
-        return block.text, []
-    texts = [_read(sources[stretch.source].path, stretch) for stretch in block.stretches]
+    texts = [
+        _read(sources[stretch.source].path, stretch) if stretch.text is None else stretch.text
+        for stretch in block.stretches
+    ]
     if len(texts) == 1:
         return texts[0], []
     whole = [text if text.endswith(b"\n") else text + b"\n" for text in texts]

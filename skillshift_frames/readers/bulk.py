@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from skillshift_frames.benchmark import Benchmark
-    from skillshift_frames.readers.blocks import Block, Stretch
+    from skillshift_frames.readers.blocks import Block
     from skillshift_frames.readers.columns import Rows
     from skillshift_frames.readers.groups import Groups
     from skillshift_frames.readers.sources import Source
@@ -51,10 +51,14 @@ RECORD, COUNT = "_record", "_count"
 #: Below so many bytes the fixed cost of a few Polars queries exceeds that of decoding every line.
 WORTH_IT = 1 << 20
 
+#: To plan two queries takes longer than to read a file of Parquet that is smaller.
+_LITTLE_PARQUET = 1 << 18
+
 #: Blocks that are worked on at once: each is some 50 MB with what is made of it.
 _MOST_THREADS = 8
 
-_LINE = ("before", "rest", "head", "numbered")
+#: Counts of blocks are added up when they have so many rows.
+_MOST_COUNTS = 1_000_000
 
 
 class DistinctRecords(NamedTuple):
@@ -66,24 +70,35 @@ class DistinctRecords(NamedTuple):
         `RECORD` and the columns of `TASKS` but for ``run``, with a number of our own in the place of those digits.
     counts
         ``run``, `RECORD` and `COUNT`: one row per run and record that it has.
-    others
-        The files of the runs that do not fit.
+    unfit
+        The files of the runs that have to be read record by record.
     """
 
     records: pl.DataFrame
     counts: pl.DataFrame
-    others: list[Source]
+    unfit: list[Source]
 
 
 @dataclass(slots=True)
 class _Found:
     """What the blocks of all files have given so far; ``unfit`` are numbers of runs."""
 
-    texts: list[pl.DataFrame] = field(default_factory=list)
+    runs: dict[str, int]
     counts: list[pl.DataFrame] = field(default_factory=list)
     rows: list[Rows] = field(default_factory=list)
     keys: list[NDArray[np.uint64]] = field(default_factory=list)
     unfit: set[int] = field(default_factory=set)
+
+    def add(self, groups: Groups) -> None:
+        self.counts.append(groups.counts)
+        self.keys += [] if groups.keys is None else [groups.keys]
+        if sum(counts.height for counts in self.counts[1:]) > _MOST_COUNTS:
+            self.counts = [self.summed()]
+
+    def summed(self) -> pl.DataFrame:
+        """Add up the counts of all blocks."""
+        every = pl.concat(self.counts)
+        return every.group_by("run", "text").agg(pl.col("lines").sum())
 
 
 def distinct_records(
@@ -97,26 +112,28 @@ def distinct_records(
 
     Every rule is kept; ``unique`` says whether that of unique keys is, too. ``asked`` are the labels that somebody gave.
     """
-    if sum(map(size_of, sources)) < WORTH_IT:
+    # What cannot be read twice must not be begun with: the general reader may have to.
+    if not all(map(is_kept, sources)) or sum(map(size_of, sources)) < WORTH_IT:
         return None
-    labels = sorted({source.label for source in sources})
-    runs = [labels.index(source.label) for source in sources]
-    found = _Found(unfit=_unfit_at_once(sources, runs))
+    found = _Found({label: n for n, label in enumerate(sorted({s.label for s in sources}))})
+    runs = [found.runs[source.label] for source in sources]
+    found.unfit = _unfit_at_once(sources, runs)
     fitting = [source for source, run in zip(sources, runs, strict=True) if run not in found.unfit]
     advance = start("reading", sum(map(size_of, fitting)))
     grouper = Grouper(sources, runs, unique=unique)
     _group_lines(grouper, sources, runs, found, advance)
-    _group_rows(sources, labels, found, asked, advance, unique=unique)
+    _group_rows(sources, found, asked, advance, unique=unique)
     if not (found.counts or found.rows) or (unique and _has_repeated(found.keys)):
         return None
-    of_records, counts = _together(grouper, found, labels)
+    of_records, counts = _together(grouper, found)
     several = _with_several_trials(counts, of_records)
     counts = counts.filter(~pl.col("run").is_in(several))
-    if not counts.height or any(labels[run] in rows.runs for rows in found.rows for run in several):
+    of_rows = {found.runs[label] for rows in found.rows for label in rows.runs}
+    if not counts.height or of_rows.intersection(several):
         return None
     if not _keep_the_rules(counts, of_records, benchmark):
         return None
-    label = pl.Series(labels, dtype=pl.String).gather(counts.get_column("run")).alias("run")
+    label = pl.Series("run", list(found.runs), dtype=pl.String).gather(counts.get_column("run"))
     unfit = found.unfit.union(several)
     return DistinctRecords(
         of_records.select(RECORD, pl.col(*TASKS).exclude("run")),
@@ -126,11 +143,17 @@ def distinct_records(
 
 
 def _unfit_at_once(sources: Sequence[Source], runs: Sequence[int]) -> set[int]:
-    """Name the runs that are not of files that can be read again, all of lines or all of Parquet."""
+    """Name the runs whose files are not all of lines or all of Parquet, and those of little Parquet."""
     kinds: dict[int, set[str]] = {}
+    sizes: dict[int, int] = {}
     for source, run in zip(sources, runs, strict=True):
-        kinds.setdefault(run, set()).add(source.kind if is_kept(source) else "")
-    return {run for run, of_run in kinds.items() if of_run not in ({"jsonl"}, {"parquet"})}
+        kinds.setdefault(run, set()).add(source.kind)
+        sizes[run] = sizes.get(run, 0) + size_of(source)
+    return {
+        run
+        for run, of_run in kinds.items()
+        if of_run != {"jsonl"} and (of_run != {"parquet"} or sizes[run] < _LITTLE_PARQUET)
+    }
 
 
 def _group_lines(
@@ -145,29 +168,25 @@ def _group_lines(
     def skip(number: int) -> bool:
         return sources[number].kind != "jsonl" or runs[number] in found.unfit
 
-    blocks = blocks_of(sources, skip=skip)
-    with ThreadPoolExecutor(min(pl.thread_pool_size(), _MOST_THREADS)) as pool:
-        for block, grouped in _in_order(pool, grouper, blocks):
+    threads = min(pl.thread_pool_size(), _MOST_THREADS)
+    with ThreadPoolExecutor(threads) as pool:
+        for block, grouped in _in_order(pool, threads, grouper, blocks_of(sources, skip=skip)):
             try:
-                _add(found, grouped.result())
+                found.add(grouped.result())
             except UnfitError:
-                for part in _by_run(block, runs):
-                    try:
-                        _add(found, grouper.groups(part))
-                    except UnfitError:
-                        found.unfit.add(runs[part.stretches[0].source])
-            advance(block.size)
+                _group_by_halves(grouper, block, runs, found)
+            advance(sum(stretch.size for stretch in block.stretches))
 
 
 def _in_order(
-    pool: ThreadPoolExecutor, grouper: Grouper, blocks: Iterable[Block]
+    pool: ThreadPoolExecutor, threads: int, grouper: Grouper, blocks: Iterable[Block]
 ) -> Iterator[tuple[Block, Future[Groups]]]:
     """Work ahead on a few blocks, not on all: what waits is held in memory."""
     ahead: deque[tuple[Block, Future[Groups]]] = deque()
     try:
         for block in blocks:
             ahead.append((block, pool.submit(grouper.groups, block)))
-            if len(ahead) > pool._max_workers:  # noqa: SLF001 - one more than are worked on
+            if len(ahead) > threads:
                 yield ahead.popleft()
         while ahead:
             yield ahead.popleft()
@@ -176,20 +195,22 @@ def _in_order(
             waiting.cancel()
 
 
-def _add(found: _Found, groups: Groups) -> None:
-    before = sum(texts.height for texts in found.texts)
-    found.counts.append(groups.counts.with_columns(pl.col("text") + before))
-    found.texts.append(groups.texts)
-    if groups.keys is not None:
-        found.keys.append(groups.keys)
-
-
-def _by_run(block: Block, runs: Sequence[int]) -> list[Block]:
-    """Take a block apart by run, to see which one does not fit."""
-    of_run: dict[int, list[Stretch]] = {}
-    for stretch in block.stretches:
-        of_run.setdefault(runs[stretch.source], []).append(stretch)
-    return [block._replace(stretches=tuple(stretches)) for stretches in of_run.values()]
+def _group_by_halves(grouper: Grouper, block: Block, runs: Sequence[int], found: _Found) -> None:
+    """Find out which runs of a block do not fit."""
+    of_block = sorted({runs[stretch.source] for stretch in block.stretches})
+    if len(of_block) == 1:
+        found.unfit.update(of_block)
+        return
+    middle = of_block[len(of_block) // 2]
+    for half in (
+        [stretch for stretch in block.stretches if runs[stretch.source] < middle],
+        [stretch for stretch in block.stretches if runs[stretch.source] >= middle],
+    ):
+        part = block._replace(stretches=tuple(half))
+        try:
+            found.add(grouper.groups(part))
+        except UnfitError:
+            _group_by_halves(grouper, part, runs, found)
 
 
 def _has_repeated(keys: list[NDArray[np.uint64]]) -> bool:
@@ -203,7 +224,6 @@ def _has_repeated(keys: list[NDArray[np.uint64]]) -> bool:
 
 def _group_rows(
     sources: Sequence[Source],
-    labels: list[str],
     found: _Found,
     asked: Collection[str],
     advance: Callable[[int], None],
@@ -213,52 +233,51 @@ def _group_rows(
     """Group the rows of Parquet files; runs that only rows name get their numbers after the others."""
     of_lines = {source.label for source in sources if source.kind != "parquet"}
     for source in sources:
-        if source.kind != "parquet" or labels.index(source.label) in found.unfit:
+        run = found.runs[source.label]
+        if source.kind != "parquet" or run in found.unfit:
             continue
-        try:
-            rows = distinct_rows(source, unique=unique)
-            runs = rows.runs
-            several = rows.records.get_column("trial").n_unique() > 1
-            # Keys of lines and of rows cannot be compared; and that a label is not used has to be said.
-            unused = runs != {source.label} and source.label in asked
-            if several or unused or "" in runs or runs & of_lines:
-                raise UnfitError  # noqa: TRY301
-        except UnfitError:
-            found.unfit.add(labels.index(source.label))
+        rows = _rows(source, unique=unique)
+        # Keys of lines and of rows cannot be compared; and that a label is not used has to be said.
+        unused = source.label in asked and rows is not None and rows.names_runs
+        if rows is None or unused or rows.runs & of_lines:
+            found.unfit.add(run)
         else:
-            labels += sorted(runs.difference(labels))
+            for label in sorted(rows.runs):
+                found.runs.setdefault(label, len(found.runs))
             found.rows.append(rows)
             found.keys += [] if rows.keys is None else [rows.keys]
         advance(size_of(source))
 
 
-def _together(
-    grouper: Grouper, found: _Found, labels: list[str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _rows(source: Source, *, unique: bool) -> Rows | None:
+    """Give the rows of a file if they fit, of one trial each and all of runs with a name."""
+    try:
+        rows = distinct_rows(source, unique=unique)
+    except UnfitError:
+        return None
+    fits = rows.records.get_column("trial").n_unique() == 1 and "" not in rows.runs
+    return rows if fits else None
+
+
+def _together(grouper: Grouper, found: _Found) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Give the distinct records of all files, and how often each run has each of them: ``run``, `RECORD`, ``lines``."""
     parts, counts = [], []
-    if found.texts:
-        texts = pl.concat(found.texts)
-        distinct = texts.unique().sort(_LINE).with_row_index(RECORD)
-        decoded = [
-            grouper.decoded[before][rest].record
-            for before, rest in distinct.select("before", "rest").iter_rows()
-        ]
-        with_heads = records.frame_of(decoded).hstack(distinct.select("head", "numbered"))
-        parts.append(with_heads.drop("uid"))
-        known = texts.join(distinct, on=_LINE, how="left", maintain_order="left")
-        every = pl.concat(found.counts)
-        numbers = known.get_column(RECORD).gather(every.get_column("text"))
-        fitting = every.select("run", numbers, "lines").filter(
-            ~pl.col("run").is_in(list(found.unfit))
+    if found.counts:
+        texts = list(grouper.numbers)
+        decoded = records.frame_of([grouper.record(text) for text in texts])
+        heads = pl.DataFrame(
+            [(text.head, text.numbered) for text in texts],
+            schema={"head": pl.String, "numbered": pl.Boolean},
+            orient="row",
         )
-        counts.append(fitting.group_by("run", RECORD).agg(pl.col("lines").sum()))
-    numbered = pl.DataFrame({"label": labels}).with_row_index("run").cast({"run": pl.Int64})
+        parts.append(decoded.drop("uid").hstack(heads))
+        fitting = found.summed().filter(~pl.col("run").is_in(list(found.unfit)))
+        counts.append(fitting.select("run", pl.col("text").alias(RECORD), "lines"))
     for rows in found.rows:
         first = sum(part.height for part in parts)
         number = pl.int_range(first, first + rows.records.height, dtype=pl.UInt32, eager=True)
-        named = rows.records.select(label="run").join(numbered, on="label", maintain_order="left")
-        run = named.get_column("run")
+        label = rows.records.get_column("run")
+        run = label.replace_strict(found.runs, return_dtype=pl.Int64)
         counts.append(pl.DataFrame([run, number.alias(RECORD), rows.counts.alias("lines")]))
         parts.append(rows.records)
     return _named(pl.concat(parts, how="diagonal")), pl.concat(counts)

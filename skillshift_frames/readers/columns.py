@@ -32,7 +32,7 @@ _OFFICIAL_HEAD = re.compile(r"skillshift\.[^\n]+\.v[12]\.")
 
 _HEADS = pl.Schema({"head": pl.String(), "numbered": pl.Boolean()})
 
-_OTHERS = tuple(name for name in TASKS if name != "uid")
+_BUT_UID = tuple(name for name in TASKS if name != "uid")
 
 
 class Rows(NamedTuple):
@@ -47,11 +47,14 @@ class Rows(NamedTuple):
         How often each occurs.
     keys
         64 bits per row that are equal where keys are; None where keys are not looked at.
+    names_runs
+        Whether every row names its run, so that the file's label is not used.
     """
 
     records: pl.DataFrame
     counts: pl.Series
     keys: NDArray[np.uint64] | None
+    names_runs: bool
 
     @property
     def runs(self) -> set[str]:
@@ -71,10 +74,11 @@ def distinct_rows(source: Source, *, unique: bool) -> Rows:
         path = os.path.abspath(source.path)  # noqa: PTH100 - no home folder, no address in a cloud; links stay
         rows = _typed(pl.scan_parquet(path, glob=False, hive_partitioning=False), source.label)
         uid = pl.col("uid")
-        grouped = rows.group_by(_OTHERS).agg(
+        grouped = rows.group_by(_BUT_UID).agg(
             uid.min(),
             uid.max().alias("last"),
             uid.is_null().any().alias("unnamed"),
+            pl.col("labelled").any(),
             pl.len().cast(pl.Int64).alias("rows"),
         )
         found = grouped.collect(engine="streaming")
@@ -86,8 +90,11 @@ def distinct_rows(source: Source, *, unique: bool) -> Rows:
         keys = _keys(rows) if unique else None
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UnfitError from error
-    records = found.select(*_OTHERS).hstack(heads)
-    return Rows(records, found.get_column("rows"), keys)
+    records = found.select(*_BUT_UID).hstack(heads)
+    counts = found.get_column("rows")
+    if keys is not None and keys.size != counts.sum():  # the file was changed in between
+        raise UnfitError
+    return Rows(records, counts, keys, names_runs=not found.get_column("labelled").any())
 
 
 def _typed(rows: pl.LazyFrame, label: str) -> pl.LazyFrame:
@@ -105,6 +112,7 @@ def _typed(rows: pl.LazyFrame, label: str) -> pl.LazyFrame:
     return rows.select(
         *(pl.col(name).cast(TASKS[name]) for name in REQUIRED),
         run.fill_null(label).alias("run"),
+        run.is_null().alias("labelled"),
         trial.cast(pl.Int64).fill_null(1).alias("trial"),
         # Rows differ by whether there was an error, not by which.
         pl.when(error != "").then(pl.lit("error")).alias("error"),

@@ -9,6 +9,7 @@ and that is seen of all lines at once: the block has as many other bytes as the 
 from __future__ import annotations
 
 import io
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -19,7 +20,7 @@ from skillshift_frames.readers.blocks import UnfitError, read_text
 from skillshift_frames.readers.streams import LONGEST_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 #: With more distinct lines than one in so many, grouping saves too little; with few of them there is little to lose.
 _LINES_PER_GROUP, _FEW_GROUPS = 2, 200
 
+#: More distinct lines than this in all files are not held: each takes half a kilobyte.
+MOST_TEXTS = 200_000
+
 #: Bytes that are counted at once: they stay in the processor's cache.
 _PIECE = 1 << 18
 
@@ -41,12 +45,21 @@ _ODD = 0x9E37_79B9_7F4A_7C15
 _NOT_PLAIN = r'[\x00-\x1f\\"]'
 
 
+class Text(NamedTuple):
+    """What lines of one group have in common: the line but for the uid, and the uid but for the digits at its end."""
+
+    before: str
+    rest: str
+    head: str
+    numbered: bool  # whether there are such digits
+
+
 class Decoded(NamedTuple):
     """What a line says but for its uid: the record, the key's other parts as a number, and how many bytes are no digits."""
 
     record: Record
     cell: int
-    others: int
+    not_digits: int
 
 
 class Groups(NamedTuple):
@@ -54,32 +67,34 @@ class Groups(NamedTuple):
 
     Attributes
     ----------
-    texts
-        One row is one group: ``before`` and ``rest`` (the line but for the uid), ``head`` (the uid but for the digits at its
-        end), and ``numbered`` (whether there are any).
     counts
         One row is one group and run: ``run`` and ``text`` (their numbers), and ``lines``.
     keys
         64 bits per line that are equal where keys are; None where keys are not looked at.
     """
 
-    texts: pl.DataFrame
     counts: pl.DataFrame
     keys: NDArray[np.uint64] | None
 
 
 class Grouper:
-    """Groups the lines of blocks, and decodes each distinct line once; several threads may share it.
+    """Groups the lines of blocks, and decodes each distinct line once; several threads share it.
 
     Attributes
     ----------
-    decoded
-        By what precedes the uid, and by what follows it.
+    numbers
+        The texts that were found so far, each with its number.
     """
 
     def __init__(self, sources: Sequence[Source], runs: Sequence[int], *, unique: bool) -> None:
         self._sources, self._runs, self._unique = sources, runs, unique
-        self.decoded: dict[str, dict[str, Decoded]] = {}
+        self._decoded: dict[str, dict[str, Decoded]] = {}
+        self._lock = Lock()
+        self.numbers: dict[Text, int] = {}
+
+    def record(self, text: Text) -> Record:
+        """Give the record that a text says, without its uid."""
+        return self._decoded[text.before][text.rest].record
 
     def groups(self, block: Block) -> Groups:
         """Give the groups of a block.
@@ -92,7 +107,11 @@ class Grouper:
         layout = block.layout
         if layout is None:
             raise UnfitError
-        text, lengths = read_text(block, self._sources)
+        _fit(len(self.numbers) <= MOST_TEXTS)
+        try:
+            text, lengths = read_text(block, self._sources)
+        except OSError as error:
+            raise UnfitError from error
         _fit(len(text) <= LONGEST_LINE)  # and so is every line
         runs = [self._runs[stretch.source] for stretch in block.stretches]
         several = len(set(runs)) > 1
@@ -110,17 +129,19 @@ class Grouper:
             raise UnfitError from error
         texts = _with_heads(found, layout.before)
         decoded = self._decode(layout.before, texts.get_column("rest").to_list())
-        _fit(_not_digits(text) in _accounted_for(texts, decoded, text))
+        _fit(_not_digits(text) == _accounted_for(texts, decoded, text))
+        numbers = self._number(layout.before, texts)
         run = pl.lit(_repeated(runs, lengths) if several else runs[0], dtype=pl.Int64)
         keys = _keys(lines.select(run, "rest", "hash"), found, decoded) if self._unique else None
-        counts = texts.with_row_index("text").select(run.first().alias("run"), "text", "lines")
+        counts = numbers.to_frame().select(
+            run.first().alias("run"), "text", texts.get_column("lines")
+        )
         if several:
             per_run = lines.select(run.alias("run"), "rest").group_by("run", "rest")
             counted = per_run.agg(pl.len().cast(pl.Int64).alias("lines"))
-            numbered = found.lazy().select("rest").with_row_index("text")
+            numbered = found.lazy().select("rest", numbers)
             counts = counted.join(numbered, on="rest").select(*counts.columns).collect()
-        before = pl.lit(layout.before).alias("before")
-        return Groups(texts.select(before, "rest", "head", "numbered"), counts, keys)
+        return Groups(counts, keys)
 
     def _split(self, text: bytes, layout: Layout) -> pl.LazyFrame:
         """Give each line with what follows its uid; where keys are looked at, also a hash of the uid."""
@@ -138,11 +159,19 @@ class Grouper:
         )
 
     def _decode(self, before: str, rests: list[str]) -> list[Decoded]:
-        known = self.decoded.setdefault(before, {})
+        known = self._decoded.setdefault(before, {})
         for rest in rests:
             if rest not in known:
                 known[rest] = _decoded(before, rest)
         return [known[rest] for rest in rests]
+
+    def _number(self, before: str, texts: pl.DataFrame) -> pl.Series:
+        rows = texts.select("rest", "head", "numbered").iter_rows()
+        with self._lock:  # what is looked up and then added must not be added twice
+            numbers = [
+                self.numbers.setdefault(Text(before, *row), len(self.numbers)) for row in rows
+            ]
+        return pl.Series("text", numbers, dtype=pl.UInt32)
 
 
 def _decoded(before: str, rest: str) -> Decoded:
@@ -181,6 +210,8 @@ def _with_heads(found: pl.DataFrame, before: str) -> pl.DataFrame:
     )
     fits = (
         pl.col("rest").is_not_null()
+        # What ends a line was left out by Polars; what is accounted for below depends on it.
+        & ~pl.col("rest").str.ends_with("\r")
         & begins
         & (pl.col("numbered") | (pl.col("first") == pl.col("last")))
         & ~pl.col("head").str.contains(_NOT_PLAIN)
@@ -209,18 +240,17 @@ def _others(text: str) -> int:
     return len(text.encode().translate(None, _DIGITS))
 
 
-def _accounted_for(groups: pl.DataFrame, decoded: list[Decoded], text: bytes) -> Iterator[int]:
-    """Count the bytes that are no digits in what the lines repeat and in what ends them, by newlines or else by CRLF."""
-    heads = groups.get_column("head")
+def _accounted_for(texts: pl.DataFrame, decoded: list[Decoded], block: bytes) -> int:
+    """Count the bytes that are no digits in what the lines repeat and in what ends them."""
+    heads = texts.get_column("head")
     in_head = {head: _others(head) for head in heads.unique().to_list()}
-    lines = groups.get_column("lines").to_list()
-    total = sum(
-        n * (one.others + in_head[head])
+    lines: list[int] = texts.get_column("lines").to_list()
+    in_lines = sum(
+        n * (one.not_digits + in_head[head])
         for n, one, head in zip(lines, decoded, heads.to_list(), strict=True)
     )
-    total += sum(lines) - (not text.endswith(b"\n"))
-    yield total
-    yield total + text.count(b"\r\n")
+    returns = block.count(b"\r\n") if b"\r" in block else 0  # to look for one byte is much faster
+    return in_lines + sum(lines) - (not block.endswith(b"\n")) + returns
 
 
 def _keys(lines: pl.LazyFrame, found: pl.DataFrame, decoded: list[Decoded]) -> NDArray[np.uint64]:

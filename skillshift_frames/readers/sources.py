@@ -54,8 +54,11 @@ def is_kept(source: Source) -> bool:
 
 
 def size_of(source: Source) -> int:
-    """Give the bytes of a file as it lies there; 0 for what has no size, such as standard input."""
-    return os.path.getsize(source.path) if is_kept(source) else 0  # noqa: PTH202 - as above
+    """Give the bytes of a file as it lies there; 0 for what has no size, such as standard input, or is gone."""
+    try:
+        return os.path.getsize(source.path) if is_kept(source) else 0  # noqa: PTH202 - as above
+    except OSError:
+        return 0
 
 
 def resolve_sources(

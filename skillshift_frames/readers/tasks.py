@@ -96,7 +96,7 @@ def read_tasks(
     │ asi ┆ skillshift.gitlab.v2.9 ┆ false   ┆ 10    │
     └─────┴────────────────────────┴─────────┴───────┘
     """
-    return _valid_or_raise(check_paths(paths, labels, pool, benchmark, extra))
+    return valid_or_raise(check_paths(paths, labels, pool, benchmark, extra))
 
 
 def check_tasks(
@@ -249,10 +249,11 @@ def from_frame(
         msg = "the records do not say which run they are of; give run="
         raise InputError(msg)
     source = Source("<frame>", "parquet", None, run or "")
-    return _valid_or_raise(check_frame(records, source, benchmark, extra))
+    return valid_or_raise(check_frame(records, source, benchmark, extra))
 
 
-def _valid_or_raise(checked: Checked) -> pl.DataFrame:
+def valid_or_raise(checked: Checked) -> pl.DataFrame:
+    """Give what was read if it is without fault; warnings are said of the line that called the caller."""
     for note in checked.notes:
         warnings.warn(note, SkillshiftWarning, stacklevel=3)
     errors = checked.faults.filter(pl.col("severity") == "error")

@@ -47,7 +47,7 @@ def read_all(terminal: int) -> bytes:
 
 
 def on_a_terminal(
-    *arguments: object, patience: float = 0, **environment: str
+    *arguments: object, patience: float = 0, environment: dict[str, str] | None = None
 ) -> tuple[int, bytes, bytes]:
     """Run a command with stderr on a terminal; gives exit code, stdout, and what the terminal got."""
     ours, theirs = pty.openpty()
@@ -55,7 +55,7 @@ def on_a_terminal(
         [sys.executable, "-c", RUN.format(patience=patience), *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=theirs,
-        env=os.environ | {"TERM": "xterm", "COLUMNS": "100"} | environment,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "100"} | (environment or {}),
     ) as process:
         os.close(theirs)
         shown = read_all(ours)
@@ -89,8 +89,43 @@ def test_short_work_shows_no_bar(path: Path) -> None:
     assert on_a_terminal("table", path, "--benchmark", "infer", patience=60)[2] == b""
 
 
-def test_dumb_terminal_has_no_bar(path: Path) -> None:
-    assert on_a_terminal("table", path, "--benchmark", "infer", TERM="dumb")[2] == b""
+@pytest.mark.parametrize(
+    "environment", [{"TERM": "dumb"}, {"TERM": "unknown"}, {"TTY_INTERACTIVE": "0"}]
+)
+def test_terminal_that_cannot_draw_has_no_bar(path: Path, environment: dict[str, str]) -> None:
+    assert on_a_terminal("table", path, "--benchmark", "infer", environment=environment)[2] == b""
+
+
+def test_what_is_said_meanwhile_is_not_broken_into_lines(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    odd = record("skillshift.gitlab.v2.77777777")
+    path.write_text("\n".join([*lines, json.dumps(odd)]))
+    _, _, shown = on_a_terminal(
+        "table", path, "--benchmark", "infer", environment={"COLUMNS": "40"}
+    )
+    plain = b'"skillshift.gitlab.v2.77777777" is of the other site version than condition "src"'
+    assert plain in shown
+
+
+def test_full_disk_behind_stderr_does_not_cost_the_answer(path: Path) -> None:
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "skillshift_frames",
+                "table",
+                path,
+                "--no-unique",
+                "--benchmark",
+                "infer",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=full,
+            check=False,
+        )
+    assert done.returncode == 0
+    assert b"asi" in done.stdout
 
 
 def test_errors_stay_readable_and_the_bar_goes(path: Path) -> None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
 import skillshift_frames as sf
 from skillshift_frames.outcomes import count_outcomes
-from skillshift_frames.readers import blocks, bulk
+from skillshift_frames.readers import blocks, bulk, groups
 from skillshift_frames.readers.assemble import check_sources
 from skillshift_frames.readers.sources import resolve_sources
 from tests.readers.conftest import record, written
 from tests.readers.lines import files
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tests.readers.conftest import Write
 
 REST = written().encode().removeprefix(b'{"uid": "t"')
@@ -46,12 +46,13 @@ def taken(*paths: str, **options: Any) -> bool:  # noqa: ANN401
     """Tell whether the files need no other reader."""
     sources, _ = resolve_sources(list(paths))
     found = bulk.distinct_records(sources, None, **options)
-    return found is not None and not found.others
+    return found is not None and not found.unfit
 
 
 @pytest.fixture(autouse=True)
 def _small_files_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "WORTH_IT", 0)
+    monkeypatch.setattr(bulk, "_LITTLE_PARQUET", 0)
 
 
 def run_of(count: int, *, uid: str = "skillshift.gitlab.v1.{}", **values: Any) -> list[bytes]:  # noqa: ANN401
@@ -319,7 +320,7 @@ def test_blocks_of_any_size_give_the_same(
     names[5] += ".gz"
     monkeypatch.setattr(blocks, "BLOCK", size)
     with monkeypatch.context() as patch:
-        patch.setattr(bulk, "_by_run", None)  # nothing has to be done twice
+        patch.setattr(bulk, "_group_by_halves", None)  # nothing has to be done twice
         assert taken(*names)
     found, notes = outcome(sf.read_tally, *names)
     assert (found, notes) == outcome(slowly, *names)
@@ -333,6 +334,84 @@ def test_files_may_have_layouts_of_their_own(write: Write) -> None:
         found = outcome(sf.read_tally, "a.jsonl", "b.jsonl", "c.jsonl", **options)
         assert found == outcome(slowly, "a.jsonl", "b.jsonl", "c.jsonl", **options)
     assert taken("a.jsonl", "b.jsonl", "c.jsonl")
+
+
+@pytest.mark.parametrize("name", ["empty.jsonl", "empty.jsonl.gz", "nothing.jsonl.gz"])
+@pytest.mark.parametrize("pool", [False, True])
+def test_empty_file_among_others_is_a_fault(write: Write, name: str, *, pool: bool) -> None:
+    write("a.jsonl", *run_of(100))
+    Path(name).write_bytes(gzip.compress(b"") if "nothing" in name else b"")
+    for paths in (("a.jsonl", name), (name, "a.jsonl")):
+        found, _ = outcome(sf.read_tally, *paths, pool=pool)
+        assert found == outcome(slowly, *paths, pool=pool)[0]
+        assert f"{name}: file: " in found[1]
+
+
+def test_standard_input_beside_a_file_is_read_once(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("a.jsonl", *run_of(100))
+    write(
+        "b.jsonl", *run_of(2, condition="tgt")
+    )  # with warnings, so that somebody has to look again
+    found = []
+    for read in (sf.read_tally, slowly):
+        with Path("b.jsonl").open() as file:
+            monkeypatch.setattr("sys.stdin", file)
+            found.append(outcome(read, "a.jsonl", "-"))
+    assert found[0] == found[1]
+    assert {row["run"] for row in found[0][0]} == {"a", "stdin"}
+    assert found[0][1]
+
+
+@pytest.mark.parametrize("size", [0, 1 << 30])
+def test_paths_may_come_one_by_one(
+    write: Write, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(bulk, "WORTH_IT", size)
+    write("a.jsonl", *run_of(100))
+    assert sf.read_tally(iter(["a.jsonl"])).get_column("tasks").sum() == 100  # type: ignore[arg-type]
+
+
+def test_file_that_cannot_be_read_any_more_is_a_fault(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("a.jsonl", *run_of(100))
+
+    def gone(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(blocks, "_read", gone)
+    assert not taken("a.jsonl")
+    assert outcome(sf.read_tally, "a.jsonl") == outcome(slowly, "a.jsonl")
+
+
+def test_more_distinct_lines_than_are_held(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "MOST_TEXTS", 30)
+    monkeypatch.setattr(blocks, "BLOCK", 4_000)
+    lines = [line for n in range(8) for line in run_of(40, uid=f"t{n}" + "-{}", error=f"e{n % 4}")]
+    write("a.jsonl", *run_of(100))
+    write("b.jsonl", *lines)
+    assert taken("a.jsonl")
+    assert not taken("b.jsonl")
+    assert outcome(sf.read_tally, "a.jsonl", "b.jsonl") == outcome(slowly, "a.jsonl", "b.jsonl")
+
+
+def test_counts_of_many_blocks_are_added_up_on_the_way(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "_MOST_COUNTS", 20)
+    monkeypatch.setattr(blocks, "BLOCK", 4_000)
+    write("x.jsonl", *run_of(900), *run_of(900, condition="src-exec"))
+    assert taken("x.jsonl")
+    assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl")
+
+
+def test_lines_end_where_polars_says_so() -> None:
+    """What is accounted for in a block of CRLF rests on it: one carriage return goes with each newline."""
+    text = b"a\r\nb\r\r\nc\rd\ne\r\n"
+    lines = pl.scan_lines(io.BytesIO(text)).collect().to_series().to_list()
+    assert lines == ["a", "b\r", "c\rd", "e"]
 
 
 def test_nothing_more_is_read_of_a_run_that_does_not_fit(

@@ -35,6 +35,7 @@ UIDS = [
 @pytest.fixture(autouse=True)
 def _small_files_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(bulk, "WORTH_IT", 0)
+    monkeypatch.setattr(bulk, "_LITTLE_PARQUET", 0)
     monkeypatch.chdir(tmp_path)
 
 
@@ -55,7 +56,7 @@ def rows(count: int = 60, uid: str = "skillshift.gitlab.v1.{}", **values: Any) -
 
 def taken(*paths: str) -> bool:
     found = bulk.distinct_records(resolve_sources(list(paths))[0], None)
-    return found is not None and not found.others
+    return found is not None and not found.unfit
 
 
 def agree(*paths: str, **options: Any) -> tuple[Any, list[str]]:  # noqa: ANN401
@@ -111,7 +112,7 @@ def test_one_column_that_is_different(*, fits: bool, change: dict[str, Any]) -> 
     )
     frame.write_parquet("x.parquet")
     known = bulk.distinct_records(resolve_sources(["x.parquet"])[0], sf.SKILLSHIFT)
-    assert (known is not None and not known.others) is fits
+    assert (known is not None and not known.unfit) is fits
     agree("x.parquet")
 
 
@@ -154,6 +155,9 @@ def test_runs_of_rows_and_runs_of_lines() -> None:
         agree(*paths, pool=True)
     agree("c.parquet", labels={"mine": "b.parquet"})
     agree("b.parquet", labels={"mine": "c.parquet"})
+    notes = agree(labels={"a": "c.parquet"})[1]
+    assert notes == agree("c.parquet", pool="a")[1]
+    assert "is not used" in notes[0]
     assert agree("a.jsonl", "d.parquet")[0][0] == "RecordError"
     assert taken("a.jsonl", "b.parquet")
     assert not taken("a.jsonl", "d.parquet")
