@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from skillshift_frames.render.files import write_tasks
     from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
     from skillshift_frames.shift import SHIFTS, shift, shift_intervals
+    from skillshift_frames.spark_tally import tally_on_spark
     from skillshift_frames.submit import BuiltEntry, build_entry
     from skillshift_frames.table import grid, identity, slots, table
     from skillshift_frames.tallies import read_tally
@@ -126,6 +127,7 @@ _HOMES = {
         "shift",
         "shift_intervals",
     ),
+    "spark_tally": ("tally_on_spark",),
     "submit": (
         "BuiltEntry",
         "build_entry",
@@ -219,6 +221,7 @@ __all__ = [
     "success_rate",
     "table",
     "tally",
+    "tally_on_spark",
     "write_entry",
     "write_tasks",
 ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import skillshift_frames as sf
+from tests.cluster import MARKS, two_workers, workers
 from tests.simulated import SHOP, frame_of, simulate, tasks_of
 from tests.strategies import SMALL, records
 from tests.test_tally import BENCHMARK, BROKEN, framed
@@ -27,28 +27,13 @@ if TYPE_CHECKING:
 
     from tests.reference import Record
 
-pytestmark = [
-    pytest.mark.slow,
-    # What PySpark thinks of the version of pandas is no matter: no row passes through pandas.
-    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
-    # Sockets and processes of PySpark's own, closed when the collector comes by.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
-
-CLUSTER = "local-cluster[2,1,1024]"
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    from pyspark.sql import SparkSession
-
-    quiet: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
-    few: dict[str, Any] = {"spark.sql.shuffle.partitions": "8"}
-    session = SparkSession.builder.master(CLUSTER).config(map=quiet | few).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    with two_workers() as session:
+        yield session
 
 
 def on(spark: Any, frame: pl.DataFrame) -> Any:  # noqa: ANN401 - a session, and a frame of its own
@@ -132,14 +117,3 @@ def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> 
     job.join()
     assert min(before) not in workers()
     assert found[0].equals(sf.tally(tasks, benchmark=SHOP, families=True))
-
-
-def workers() -> set[int]:
-    import psutil  # type: ignore[import-untyped]  # not there where slow tests are not run
-
-    found = set()
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):  # a dead one is listed until its parent has looked at it
-            if any("CoarseGrainedExecutorBackend" in part for part in process.cmdline()):
-                found.add(process.pid)
-    return found

@@ -39,6 +39,22 @@ Unique: TypeAlias = Annotated[
         help="Whether to look for records that repeat a key. An archive known to be clean is read faster without.",
     ),
 ]
+EngineOption: TypeAlias = Annotated[
+    Literal["polars", "spark"],
+    typer.Option(
+        "--engine",
+        help="What reads the files: this machine, or a cluster (needs skillshift-frames[spark]), with paths as it sees them.",
+    ),
+]
+MasterOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Of --engine spark, such as yarn or spark://host:7077; default: as Spark is configured.",
+        show_default=False,
+    ),
+]
 BenchmarkOption: TypeAlias = Annotated[
     str,
     typer.Option(

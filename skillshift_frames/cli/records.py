@@ -13,12 +13,14 @@ import skillshift_frames as sf
 from skillshift_frames.cli.options import (
     BenchmarkOption,
     Ci,
+    EngineOption,
     ErrorsOption,
     Extra,
     Force,
     FormatOption,
     Labels,
     LevelOption,
+    MasterOption,
     MethodOption,
     NullOption,
     Output,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from skillshift_frames.render.document import Note
 
 Errors: TypeAlias = Literal["exclude", "zero"]
+Engine: TypeAlias = Literal["polars", "spark"]
 
 
 class Found(TypedDict):
@@ -71,6 +74,8 @@ def table(
     pool: Pool = False,
     extra: Extra = "refuse",
     unique: Unique = True,
+    engine: EngineOption = "polars",
+    master: MasterOption = None,
     benchmark: BenchmarkOption = "skillshift",
     errors: ErrorsOption = "exclude",
     null: NullOption = "propagate",
@@ -88,7 +93,13 @@ def table(
 
     def make(chosen: Format, *, color: bool) -> str:
         tasks, axes, cells = _cells(
-            runs, reading(label, benchmark, pool=pool, extra=extra), errors, rows=ci, unique=unique
+            runs,
+            reading(label, benchmark, pool=pool, extra=extra),
+            errors,
+            families=ci,
+            unique=unique,
+            engine=engine,
+            master=master,
         )
         slots = sf.slots(cells, benchmark=axes, null=null)
         notes: tuple[Note, ...] = ()
@@ -128,6 +139,8 @@ def cells(
     pool: Pool = False,
     extra: Extra = "refuse",
     unique: Unique = True,
+    engine: EngineOption = "polars",
+    master: MasterOption = None,
     benchmark: BenchmarkOption = "skillshift",
     errors: ErrorsOption = "exclude",
     ci: Ci = False,
@@ -144,7 +157,13 @@ def cells(
 
     def make(chosen: Format, *, color: bool) -> str:
         tasks, axes, cells = _cells(
-            runs, reading(label, benchmark, pool=pool, extra=extra), errors, rows=ci, unique=unique
+            runs,
+            reading(label, benchmark, pool=pool, extra=extra),
+            errors,
+            families=ci,
+            unique=unique,
+            engine=engine,
+            master=master,
         )
         notes: tuple[Note, ...] = ()
         found: Found | None = None
@@ -259,17 +278,34 @@ def export(
 
 
 def _cells(
-    runs: list[str] | None, how: Reading, errors: Errors, *, rows: bool, unique: bool
+    runs: list[str] | None,
+    how: Reading,
+    errors: Errors,
+    *,
+    families: bool,
+    unique: bool,
+    engine: Engine,
+    master: str | None,
 ) -> tuple[pl.DataFrame, sf.Benchmark, pl.DataFrame]:
-    """Read the runs, as rows or as no more than what a table needs, and compute their cells.
+    """Read the runs, as no more than what a table, or with ``families`` its intervals, need, and compute their cells.
 
     A hint is given where runs look like parts of one.
     """
-    read = (
-        sf.read_tasks(runs or [], **how)
-        if rows
-        else sf.read_tally(runs or [], **how, unique=unique)
-    )
+    if engine == "spark":
+        if not unique:
+            msg = "--no-unique is for --engine polars; on Spark, keys are looked through with the rest"
+            raise sf.InputError(msg)
+        if how["extra"] == "keep":
+            msg = "--extra keep is for --engine polars; counts, which come back from Spark, have no more columns"
+            raise sf.InputError(msg)
+        read = sf.tally_on_spark(runs or [], master=master, families=families, **how)  # type: ignore[arg-type]  # extra was looked at
+    elif master is not None:
+        msg = "--master is for --engine spark"
+        raise sf.InputError(msg)
+    elif families:
+        read = sf.read_tasks(runs or [], **how)
+    else:
+        read = sf.read_tally(runs or [], **how, unique=unique)
     axes = sf.resolve_benchmark(how["benchmark"], read)
     cells = sf.cells(read, benchmark=axes, errors=errors)
     hint_at_shards(cells)

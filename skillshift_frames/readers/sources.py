@@ -78,18 +78,7 @@ def resolve_sources(
         label for more than one file, one label for two runs (unless pooled).
     """
     named = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    wanted = {os.fspath(path): name for name, path in (labels or {}).items()}
-    if len(wanted) < len(labels or {}):
-        msg = "a file has two labels; give it one"
-        raise InputError(msg)
-    if any(not name.strip() for name in wanted.values()):
-        msg = (
-            f"an empty label for {next(path for path, name in wanted.items() if not name.strip())}"
-        )
-        raise InputError(msg)
-    if isinstance(pool, str) and not pool.strip():
-        msg = "an empty label for the pooled run"
-        raise InputError(msg)
+    wanted = wanted_labels(labels, pool)
     if not named and not wanted:
         msg = f"no file was named; give the path of a file of records: {_KNOWN}"
         raise InputError(msg)
@@ -104,10 +93,60 @@ def resolve_sources(
         found += [file for file in files if file not in found]
     kept, notes = _each_once(found, labelled)
     sources = [_source(path) for path in kept]
+    return label_sources(sources, labelled, pool), notes
+
+
+def wanted_labels(
+    labels: Mapping[str, str | os.PathLike[str]] | None,
+    pool: bool | str,  # noqa: FBT001 - passed on from the public functions
+) -> dict[str, str]:
+    """Turn the labels that somebody gave around: what each path is to be called.
+
+    Raises
+    ------
+    InputError
+        A path has two labels, or a label is empty.
+    """
+    wanted = {os.fspath(path): name for name, path in (labels or {}).items()}
+    if len(wanted) < len(labels or {}):
+        msg = "a file has two labels; give it one"
+        raise InputError(msg)
+    if any(not name.strip() for name in wanted.values()):
+        msg = (
+            f"an empty label for {next(path for path, name in wanted.items() if not name.strip())}"
+        )
+        raise InputError(msg)
+    if isinstance(pool, str) and not pool.strip():
+        msg = "an empty label for the pooled run"
+        raise InputError(msg)
+    return wanted
+
+
+def label_sources(
+    sources: list[Source],
+    labelled: Mapping[str, str],
+    pool: bool | str,  # noqa: FBT001 - as above
+) -> list[Source]:
+    """Give each source the label of its run: the one that it was given, else one made from its path.
+
+    Parameters
+    ----------
+    sources
+        Each file once.
+    labelled
+        Path → the label that somebody gave.
+    pool
+        All are one run; text is its label.
+
+    Raises
+    ------
+    InputError
+        One label for two runs (unless pooled), two for a pooled one, or none that no other file has.
+    """
     if pool:
-        label = pool if isinstance(pool, str) else (_pooled_label(sources, labelled))
-        return [replace(source, label=label) for source in sources], notes
-    return _label(sources, labelled), notes
+        label = pool if isinstance(pool, str) else _pooled_label(sources, labelled)
+        return [replace(source, label=label) for source in sources]
+    return _label(sources, labelled)
 
 
 def _expand(path: str) -> list[str]:

@@ -220,7 +220,7 @@ def main() -> None:
         os.chdir(folder)
         while time.monotonic() < end:
             files = [changed(draw, run_of(draw)) for _ in range(draw.choice([1, 1, 2, 4]))]
-            if draw.random() < 0.05:  # noqa: PLR2004 - some
+            if draw.random() < 0.05:
                 files.append([])
             how: dict[str, Any] = {
                 "end": draw.choice([b"\n", b"\n", b"\n", b"\r\n"]),
