@@ -55,6 +55,8 @@ if TYPE_CHECKING:
         skill_failure_rate,
         success_rate,
     )
+    from skillshift_frames.moment_sums import MOMENTS
+    from skillshift_frames.moments import moments
     from skillshift_frames.outcomes import FAMILY_TALLY, TALLY
     from skillshift_frames.paired_bounds import PAIRED_BOUNDS, paired_bounds
     from skillshift_frames.plan import PowerPlan, plan
@@ -110,6 +112,8 @@ _HOMES = {
         "skill_failure_rate",
         "success_rate",
     ),
+    "moment_sums": ("MOMENTS",),
+    "moments": ("moments",),
     "outcomes": ("FAMILY_TALLY", "TALLY"),
     "paired_bounds": ("PAIRED_BOUNDS", "paired_bounds"),
     "plan": ("PowerPlan", "plan"),
@@ -151,6 +155,7 @@ __all__ = [
     "INTERVALS",
     "LEADERBOARD",
     "LIFTS",
+    "MOMENTS",
     "PAIRED_BOUNDS",
     "RANKS",
     "SHIFTS",
@@ -201,6 +206,7 @@ __all__ = [
     "leaderboard",
     "load_benchmark",
     "merge",
+    "moments",
     "paired_bounds",
     "pass_at_k",
     "pass_hat_k",

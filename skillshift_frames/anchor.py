@@ -11,7 +11,7 @@ import polars as pl
 from skillshift_frames._version import __version__
 from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import cells as compute_cells
-from skillshift_frames.errors import InputError, check_choice
+from skillshift_frames.errors import InputError, check_choice, check_frame, check_records
 from skillshift_frames.metrics import Errors
 from skillshift_frames.outcomes import count_outcomes
 from skillshift_frames.readers.anchors import Anchor, AnchorCell, Reference, References, Tool
@@ -102,7 +102,9 @@ def anchor(
     (4, {'value': 25.0, 'sigma': 21.650635094610966})
     """
     check_choice("errors", errors, get_args(Errors))
+    check_frame("tasks", tasks, "read_tasks")
     frame = tasks.lazy().collect()
+    check_records("tasks", frame)
     run = only_run(frame)
     axes = resolve_benchmark(benchmark, frame)
     if step_budget is not None:

@@ -23,7 +23,7 @@ from skillshift_frames.anchor import (
 )
 from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import cells as compute_cells
-from skillshift_frames.errors import InputError, check_choice, check_frame
+from skillshift_frames.errors import InputError, check_choice, check_frame, check_records
 from skillshift_frames.metrics import Errors
 from skillshift_frames.readers.anchors import read_anchor
 from skillshift_frames.schema import METRICS, family
@@ -228,6 +228,7 @@ def calibration(
         )
         raise InputError(msg)
     frame = tasks.lazy().collect()
+    check_records("tasks", frame)
     run = only_run(frame)
     axes = resolve_benchmark(benchmark, frame)
     _check_axes(name, reference, axes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import polars as pl
 
 from skillshift_frames.benchmark import Benchmark, BenchmarkLike, resolve_benchmark
-from skillshift_frames.errors import BenchmarkError, check_choice
+from skillshift_frames.errors import BenchmarkError, check_choice, check_frame, check_records
 from skillshift_frames.metrics import Errors
 from skillshift_frames.outcomes import CELL, OUTCOME, count_outcomes, is_tally
 from skillshift_frames.schema import CELLS, family, measured
@@ -271,6 +271,8 @@ def gaps(tasks: pl.DataFrame, *, benchmark: BenchmarkLike = "skillshift") -> pl.
     >>> both.select("condition", "family", "status").rows()
     [('src', 'gitlab.4', 'missing'), ('tgt', 'gitlab.9', 'missing')]
     """
+    check_frame("tasks", tasks, "read_tasks")
+    check_records("tasks", tasks)
     named = tasks.select("run", "site", "condition", family(), "error")
     axes = resolve_benchmark(benchmark, tasks)
     grid = pl.DataFrame(

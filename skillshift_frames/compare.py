@@ -13,7 +13,17 @@ from skillshift_frames.cells import bounds, cells
 from skillshift_frames.decide import Decision, check_margin, decide
 from skillshift_frames.errors import InputError
 from skillshift_frames.lifts import LIFTS, lifts
-from skillshift_frames.pairs import BASE, COMPOSITE, PAIR, check_metrics, flips, pair
+from skillshift_frames.outcomes import CELL, with_families
+from skillshift_frames.pairs import (
+    BASE,
+    COMPOSITE,
+    PAIR,
+    TIMES,
+    check_metrics,
+    flips,
+    pair,
+    task_of,
+)
 from skillshift_frames.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, Plan
 from skillshift_frames.schema import METRICS
 from skillshift_frames.stats.paired import sign_test, smallest_p
@@ -115,6 +125,8 @@ class Comparison:
         See `Outcomes`, `LiftBounds` and `Use`.
     only_base, only_treatment, errored, flips
         Records without a partner; pairs with a side that was not measured; pairs that changed sides (``gained``/``lost``).
+        Each by site, condition, uid and trial; of a tally, which has no uids, a row is one site × condition × kind of
+        family × version, and ``tasks`` is how many there are.
     level, seed, resamples, errors, margin
         As asked for.
     """
@@ -200,15 +212,17 @@ def compare(
     Parameters
     ----------
     tasks
-        Records as `skillshift_frames.TASKS`, of both runs at least.
+        Records as `skillshift_frames.TASKS`, or their tally, made with ``families=True``; of both runs at least.
     base, treatment
         Labels; lift = treatment − base.
     metrics
-        SR, AS, ASC, SFR, or any numeric or boolean column that was kept (``extra="keep"``). The first is the primary one.
+        SR, AS, ASC, SFR, or any numeric or boolean column that was kept (``extra="keep"``; in a tally none is). The first
+        is the primary one.
     composite
         Columns or metrics whose mean per record is one more metric, ``composite`` (successes count 0 and 1).
     by
-        A column; every value that it has on the base's side becomes one more slot, ``column=value``.
+        A column; every value that it has on the base's side becomes one more slot, ``column=value``. Of a tally the site
+        or the condition.
     margin
         See `skillshift_frames.decide`.
     level, resamples, rng, method
@@ -229,9 +243,14 @@ def compare(
     ------
     InputError
         No such run, no such metric, a column with NaN, a margin that is not positive, a level or number of resamples out of
-        range (with a margin, the level must be above 0.5).
+        range (with a margin, the level must be above 0.5); a tally without families, or of tasks with several trials.
     BenchmarkError
         The records are not the benchmark's.
+
+    Notes
+    -----
+    A tally gives the numbers that its records give. It holds no number of a trial: a task's only trial is paired with the
+    other side's only one. Runs that were tallied apart share no kind of family, and so have no pairs: tally them together.
 
     Examples
     --------
@@ -245,7 +264,7 @@ def compare(
     >>> found.decision.verdict
     'helps'
     """
-    frame = tasks.lazy().collect()
+    frame = with_families(tasks)
     metrics = [metrics] if isinstance(metrics, str) else metrics
     check_metrics(frame, metrics, composite)
     check_margin(margin, level)
@@ -264,7 +283,7 @@ def compare(
         base=base,
         treatment=treatment,
         metric=metrics[0],
-        pairs=paired.both.height,
+        pairs=_count(paired.both),
         lifts=of_all.filter(pl.col("metric").is_in(asked)),
         lifts_by=pl.concat([LIFTS.to_frame(), *lifts_by]),
         outcomes=_outcomes(paired.both, level),
@@ -292,6 +311,9 @@ def _parts(
         return
     # What the two sides share has no side; of the rest the base's value counts.
     name = by if by in PAIR else f"{BASE}_{by}"
+    if "uid" not in tasks.columns and by not in CELL[1:]:
+        msg = f"a tally can be broken down by site or condition, not by {by!r}; compare the records themselves"
+        raise InputError(msg)
     if name not in paired.both.columns:
         msg = f"there is no column {by!r} to break the lift down by ({', '.join(tasks.columns)})"
         raise InputError(msg)
@@ -306,21 +328,24 @@ def _sr_lift(lifts: pl.DataFrame) -> float | None:
     return None if value is None else float(value)
 
 
+def _count(rows: pl.DataFrame) -> int:
+    """Count the pairs, or the tasks, that the rows stand for."""
+    return int(rows.get_column(TIMES).sum())
+
+
 def _outcomes(both: pl.DataFrame, level: float) -> Outcomes:
     base, treatment = pl.col("base_success"), pl.col("treatment_success")
-    counted = both.select(
-        both=(base & treatment).sum(),
-        treatment_only=(treatment & ~base).sum(),
-        base_only=(base & ~treatment).sum(),
-        neither=(~treatment & ~base).sum(),
-    ).cast(pl.Int64)
     # Trials of one task are not independent, so each task has one vote.
-    tasks = both.group_by("site", "condition", "uid").agg(
+    tasks = both.group_by(*task_of(both), TIMES).agg(
         difference=treatment.cast(pl.Int64).sum() - base.cast(pl.Int64).sum()
     )
-    wins, losses = (int((tasks.get_column("difference") * sign > 0).sum()) for sign in (1, -1))
+    difference = pl.col("difference")
+    wins, losses = (_count(tasks.filter(ahead)) for ahead in (difference > 0, difference < 0))
     return Outcomes(
-        **counted.row(0, named=True),
+        both=_count(both.filter(base & treatment)),
+        treatment_only=_count(both.filter(treatment & ~base)),
+        base_only=_count(both.filter(base & ~treatment)),
+        neither=_count(both.filter(~treatment & ~base)),
         p=sign_test(wins, losses),
         can_be_significant=smallest_p(wins + losses) < 1 - level,
     )
@@ -349,13 +374,15 @@ def _bounds(
 
 def _use(both: pl.DataFrame) -> Use:
     calls = pl.col("treatment_skill_calls")
-    tasks = both.group_by("site", "condition", "uid").agg(
+    tasks = both.group_by(*task_of(both), TIMES).agg(
         called=(calls > 0).any(),
         recorded=calls.is_not_null().any(),
         difference=100 * (pl.col("treatment_success").mean() - pl.col("base_success").mean()),
     )
     if tasks.height and not tasks.get_column("recorded").any():
-        return Use(tasks.height, None, None)
-    called = tasks.filter("called").get_column("difference").sort()
-    mean = called.mean() if called.len() else None
-    return Use(tasks.height, called.len(), None if mean is None else float(mean))  # type: ignore[arg-type]
+        return Use(_count(tasks), None, None)
+    # Sorted, because a sum of fractions depends on the order of its terms.
+    called = tasks.filter("called").sort("difference")
+    lifted = (called.get_column("difference") * called.get_column(TIMES)).sum()
+    lift = float(lifted) / _count(called) if called.height else None
+    return Use(_count(tasks), _count(called), lift)

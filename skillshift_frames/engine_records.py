@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from skillshift_frames.errors import InputError, RecordError, SkillshiftWarning, describe_faults
-from skillshift_frames.outcomes import CELL
+from skillshift_frames.outcomes import CELL, OUTCOME, outcome_parts
 from skillshift_frames.readers.checks import LINE, SOURCE, find_faults
 from skillshift_frames.readers.diagnosis import Finding
 from skillshift_frames.readers.frames import conform, to_polars
@@ -186,6 +186,23 @@ def family_parts() -> tuple[nw.Expr, nw.Expr]:
 
 def _site_in(official_uid: nw.Expr) -> nw.Expr:
     return official_uid.str.replace_all(_INDEX, "").str.replace_all(r"^skillshift\.", "")
+
+
+def per_trial(records: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Give what each trial contributes; ``_records`` is 1."""
+    import narwhals.stable.v2 as nw
+
+    parts = [part.alias(name) for name, part in outcome_parts(nw).items()]
+    return records.select(*CELL, "uid", "trial", *parts, nw.lit(1).alias(_RECORDS))
+
+
+def per_task(records: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Add up the trials of each task; ``_records`` is above 1 where a key is there more than once."""
+    import narwhals.stable.v2 as nw
+
+    sums = [nw.col(name).sum() for name in (*OUTCOME, _RECORDS)]
+    per_key = per_trial(records).group_by(*CELL, "uid", "trial").agg(*sums)
+    return per_key.group_by(*CELL, "uid").agg(*sums[:-1], nw.col(_RECORDS).max())
 
 
 def distinct_values(records: nw.LazyFrame[Any]) -> pl.DataFrame:

@@ -129,6 +129,19 @@ def check_frame(what: str, value: object, reader: str) -> None:
         raise InputError(msg)
 
 
+def check_records(what: str, frame: pl.DataFrame) -> None:
+    """Raise for a frame that holds no records: most often their tally, which another function takes.
+
+    Raises
+    ------
+    InputError
+        Names the argument, and says what is needed.
+    """
+    if "uid" not in frame.columns:
+        msg = f"{what} has no uid, so it holds no records; the records themselves are needed, no tally of them"
+        raise InputError(msg)
+
+
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise for an option that is none of its choices: a misspelt one would silently do what nobody asked for.
 

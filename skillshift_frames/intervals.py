@@ -16,15 +16,19 @@ import polars as pl
 
 from skillshift_frames.benchmark import resolve_benchmark
 from skillshift_frames.cells import cells as compute_cells
-from skillshift_frames.outcomes import contributions, with_families
+from skillshift_frames.errors import InputError, check_frame
+from skillshift_frames.outcomes import contributions, is_tally, with_families
 from skillshift_frames.progress import start
 from skillshift_frames.sampling import (
     DEFAULT_LEVEL,
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     FEWEST_FAMILIES,
+    MANY_FAMILIES,
+    NEEDS_FAMILIES,
     SPREAD,
     Plan,
+    Summary,
     families_by_site,
 )
 from skillshift_frames.schema import METRICS
@@ -32,13 +36,11 @@ from skillshift_frames.stats.bootstrap import UNDEFINED_LIMIT
 from skillshift_frames.stats.intervals import all_alike, exact_binomial, wilson
 from skillshift_frames.stats.macro import cell_ratios, macro_means
 from skillshift_frames.stats.resampling import total
+from skillshift_frames.summaries import summaries
 from skillshift_frames.table import slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterator, Sequence
 
     from skillshift_frames.benchmark import Benchmark, BenchmarkLike
     from skillshift_frames.metrics import Errors
@@ -64,6 +66,7 @@ INTERVALS = pl.Schema([*((name, pl.String()) for name in ("run", "metric", "slot
 CELL_INTERVALS = pl.Schema(
     [*((name, pl.String()) for name in ("run", "site", "condition", "metric")), *_RESULT]
 )
+_Make: TypeAlias = "Callable[[Sample | Summary, Sequence[int]], Statistic]"
 _SCALES = [100.0, 1.0, 1.0, 100.0]  # in the order of METRICS
 _LARGEST = {"SR": 100.0, "SFR": 100.0}
 
@@ -71,6 +74,7 @@ _LARGEST = {"SR": 100.0, "SFR": 100.0}
 def intervals(
     tasks: pl.DataFrame | pl.LazyFrame,
     *,
+    moments: pl.DataFrame | None = None,
     level: float = DEFAULT_LEVEL,
     resamples: int = DEFAULT_RESAMPLES,
     rng: Rng = DEFAULT_SEED,
@@ -86,7 +90,10 @@ def intervals(
     Parameters
     ----------
     tasks
-        Records as `skillshift_frames.TASKS`, or their tally, made with ``families=True``.
+        Records as `skillshift_frames.TASKS`, or their tally, made with ``families=True`` unless there are ``moments``.
+    moments
+        From `skillshift_frames.moments`, beside the tally that they were made with: then the method is ``"delta"``, and
+        under ``"auto"`` a metric with fewer families behind a number than that needs has no interval.
     level
         Nominal coverage, between 0 and 1.
     resamples
@@ -114,7 +121,8 @@ def intervals(
     Raises
     ------
     InputError
-        ``level`` is not between 0 and 1, ``resamples`` is below 100, a seed is negative, or a tally has no families.
+        ``level`` is not between 0 and 1, ``resamples`` is below 100, a seed is negative, or a tally has no families and there
+        are no moments; moments are not the tally's, were made with other ``errors``, or are to be resampled.
 
     Notes
     -----
@@ -148,15 +156,15 @@ def intervals(
     ('AS', 3.0, None, None, 'all 40 families agree')
     """
     plan = Plan.of(level, resamples, rng, method)
-    frame = with_families(tasks)
+    frame = _with_moments(tasks, moments)
     axes = resolve_benchmark(benchmark, frame)
     numbers = slots(compute_cells(frame, benchmark=axes, errors=errors), benchmark=axes, null=null)
     rows: list[tuple[Any, ...]] = []
     advance = start("intervals", frame.get_column("run").n_unique())
-    for run, sample in _samples(frame, axes, errors):
+    for run, sample in _samples(frame, moments, axes, errors):
         make = partial(_slots_of, available=null == "available")
         behind = _families_of_slots(sample)
-        (found,) = plan.ends(sample, make, [sum(counts) for counts in behind])
+        found = _ends(plan, sample, make, [sum(counts) for counts in behind])
         of_run = numbers.filter(run=run).select("metric", "slot", "value")
         for number, (metric, slot, value) in enumerate(of_run.iter_rows()):
             judged = _judge(metric, value, behind[number], found[number], plan)
@@ -168,6 +176,7 @@ def intervals(
 def cell_intervals(
     tasks: pl.DataFrame | pl.LazyFrame,
     *,
+    moments: pl.DataFrame | None = None,
     level: float = DEFAULT_LEVEL,
     resamples: int = DEFAULT_RESAMPLES,
     rng: Rng = DEFAULT_SEED,
@@ -209,14 +218,14 @@ def cell_intervals(
     ('SR', 0.0, 43.45, 'wilson')
     """
     plan = Plan.of(level, resamples, rng, method)
-    frame = with_families(tasks)
+    frame = _with_moments(tasks, moments)
     axes = resolve_benchmark(benchmark, frame)
     computed = compute_cells(frame, benchmark=axes, errors=errors)
     rows: list[tuple[Any, ...]] = []
     advance = start("intervals", frame.get_column("run").n_unique())
-    for run, sample in _samples(frame, axes, errors):
+    for run, sample in _samples(frame, moments, axes, errors):
         behind = _families_of_cells(sample)
-        (found,) = plan.ends(sample, _cells_of, behind)
+        found = _ends(plan, sample, _cells_of, behind)
         of_run = list(computed.filter(run=run).iter_rows(named=True))
         for place, cell in enumerate(of_run):
             key = (run, cell["site"], cell["condition"])
@@ -228,15 +237,39 @@ def cell_intervals(
     return pl.DataFrame(rows, schema=CELL_INTERVALS, orient="row")
 
 
-def _samples(tasks: pl.DataFrame, axes: Benchmark, errors: Errors) -> Iterator[tuple[str, Sample]]:
-    """Give each run's families as numbers, runs by label."""
+def _with_moments(tasks: pl.DataFrame | pl.LazyFrame, moments: pl.DataFrame | None) -> pl.DataFrame:
+    """Collect what the numbers come from; families are asked for where nothing else is there to judge them by."""
+    if moments is None:
+        return with_families(tasks)
+    check_frame("tasks", tasks, "read_tasks")
+    frame = tasks.lazy().collect()
+    if not is_tally(frame):
+        msg = "moments go with the tally that they were made with, and these are tasks, which need none"
+        raise InputError(msg)
+    return frame
+
+
+def _samples(
+    tasks: pl.DataFrame, moments: pl.DataFrame | None, axes: Benchmark, errors: Errors
+) -> Iterator[tuple[str, Sample | Summary]]:
+    """Give each run's families as numbers, or what is known of their sums, runs by label."""
+    if moments is not None:
+        yield from summaries(tasks, moments, axes, errors)
+        return
     kinds = [[f"{metric}_{part}" for metric in METRICS] for part in ("top", "bottom")]
     of_runs = contributions(tasks, errors=errors).partition_by("run", as_dict=True)
     for (run,), sums in sorted(of_runs.items()):
         yield str(run), families_by_site(sums, kinds, axes)
 
 
-def _slots_of(sample: Sample, metrics: Sequence[int], *, available: bool) -> Statistic:
+def _ends(plan: Plan, sample: Sample | Summary, make: _Make, behind: Sequence[int]) -> list[Ends]:
+    if isinstance(sample, Summary):
+        return plan.ends_of_sums(sample, make, behind)
+    (found,) = plan.ends(sample, make, behind)
+    return found
+
+
+def _slots_of(sample: Sample | Summary, metrics: Sequence[int], *, available: bool) -> Statistic:
     """Make the statistic of every slot, over the cells that are defined in the sample itself if ``available``."""
     import numpy as np
 
@@ -247,7 +280,7 @@ def _slots_of(sample: Sample, metrics: Sequence[int], *, available: bool) -> Sta
     return macro_means(top, bottom, np.array(_SCALES)[list(metrics)], used=used)
 
 
-def _cells_of(sample: Sample, metrics: Sequence[int]) -> Statistic:
+def _cells_of(sample: Sample | Summary, metrics: Sequence[int]) -> Statistic:
     """Make the statistic of every cell."""
     import numpy as np
 
@@ -255,29 +288,17 @@ def _cells_of(sample: Sample, metrics: Sequence[int]) -> Statistic:
     return cell_ratios(top, bottom, np.array(_SCALES)[list(metrics)])
 
 
-def _per_cell(sample: Sample) -> NDArray[np.int64]:
-    """Count the families that add to the denominator of each cell: ``(sites, metrics, conditions)``."""
+def _families_of_cells(sample: Sample | Summary) -> list[int]:
     import numpy as np
 
-    bottom = sample.columns[1]
-    return np.array([np.tensordot(g.times, g.rows[:, bottom] > 0, axes=1) for g in sample.groups])
+    return [int(n) for n in np.moveaxis(sample.families_of_cells(), 0, 1).ravel()]
 
 
-def _families_of_cells(sample: Sample) -> list[int]:
-    import numpy as np
-
-    return [int(n) for n in np.moveaxis(_per_cell(sample), 0, 1).ravel()]
-
-
-def _families_of_slots(sample: Sample) -> list[list[int]]:
+def _families_of_slots(sample: Sample | Summary) -> list[list[int]]:
     """Count the families behind every slot, site by site: those that add to the denominator of one of its cells."""
-    import numpy as np
-
-    bottom = sample.columns[1]
-    of_sites = np.array([g.times @ (g.rows[:, bottom] > 0).any(axis=2) for g in sample.groups])
-    per_cell = _per_cell(sample)
+    of_sites, per_cell = sample.families_of_sites(), sample.families_of_cells()
     listed: list[list[int]] = []
-    for metric in range(bottom.shape[0]):
+    for metric in range(of_sites.shape[1]):
         whole = [int(n) for n in of_sites[:, metric]]
         listed += [[n] for n in whole]
         listed += per_cell[:, metric].T.tolist()
@@ -302,11 +323,15 @@ def _judge(metric: str, value: float | None, by_site: list[int], ends: Ends, pla
         bound = all_alike([n for n in by_site if n], passed=value > 0, level=plan.level)
         assert bound is not None
         return (100 * bound[0], 100 * bound[1], families, 0.0, "exact", None)
+    if ends.method == NEEDS_FAMILIES:
+        few = f"fewer than {MANY_FAMILIES:,} families behind a number of the metric: these are resampled, which takes a tally with families"
+        return (None, None, families, None, None, few)
+    reason = None
     if math.isnan(ends.low):
         reason = f"undefined in {100 * ends.undefined:.1f} % of the resamples"
-        return (None, None, families, ends.undefined, ends.method, reason)
-    if ends.high - ends.low <= SPREAD * max(1.0, abs(ends.high)):
+    elif ends.high - ends.low <= SPREAD * max(1.0, abs(ends.high)):
         reason = f"all {families} families agree"
+    if reason is not None:
         return (None, None, families, ends.undefined, ends.method, reason)
     # A normal interval knows nothing of where a metric ends; percentiles are within it anyway.
     low, high = max(ends.low, 0.0), min(ends.high, _LARGEST.get(metric, math.inf))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from skillshift_frames.pairs import BASE, TREATMENT, per_task
+from skillshift_frames.pairs import BASE, TIMES, TREATMENT, per_task
 from skillshift_frames.sampling import SPREAD, families_by_site, judge_difference, rounded
 from skillshift_frames.schema import LOWER_IS_BETTER, METRICS, NO_DIRECTION
 from skillshift_frames.stats.macro import macro_means
@@ -91,7 +91,7 @@ def lifts(
                 *(None if math.isnan(value) else value for value in values),
                 *(low, high),
                 *tested,
-                *(_with_values(part, metric).height, behind[number]),
+                *(_count(_with_values(part, metric)), behind[number]),
                 *_wins(part, metric),
                 *(part.select("site", "condition").n_unique(), _cells_of(slot, axes)),
                 *(ends[number].method if reason is None else None, reason),
@@ -112,10 +112,14 @@ def _with_values(tasks: pl.DataFrame, metric: str) -> pl.DataFrame:
     )
 
 
+def _count(tasks: pl.DataFrame) -> int:
+    return int(tasks.get_column(TIMES).sum())
+
+
 def _families(tasks: pl.DataFrame, metric: str) -> int:
     """Count the families that have the metric on a side."""
     known = tasks.filter(pl.any_horizontal(f"{metric}_{BASE}_n", f"{metric}_{TREATMENT}_n"))
-    return known.select("site", "family").n_unique()
+    return _count(known.unique(["site", "family"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,9 @@ def _sample(tasks: pl.DataFrame, metrics: Sequence[str], axes: Benchmark) -> tup
         for side in (BASE, TREATMENT)
     ]
     key = ["site", "family", "condition"]
-    sums = tasks.group_by(key).agg(pl.all().exclude(*key, "uid").sum())
+    parts = [name for kind in kinds for name in kind]
+    # All tasks of a kind stand for the same families.
+    sums = tasks.group_by(key).agg(pl.col(parts).sum(), pl.col(TIMES).first())
     used = np.zeros((len(axes.sites), len(axes.conditions)), dtype=bool)
     for site, condition in tasks.select("site", "condition").unique().iter_rows():
         used[list(axes.sites).index(site), axes.conditions.index(condition)] = True
@@ -202,9 +208,9 @@ def _judge(
 def _wins(tasks: pl.DataFrame, metric: str) -> tuple[int | None, int | None, int | None, int]:
     """Count the tasks on which the treatment is better, worse, the same; and those that differ."""
     known = _with_values(tasks, metric)
-    difference = known.get_column(f"{metric}_{TREATMENT}") - known.get_column(f"{metric}_{BASE}")
-    up, down = int((difference > 0).sum()), int((difference < 0).sum())
+    difference = pl.col(f"{metric}_{TREATMENT}") - pl.col(f"{metric}_{BASE}")
+    up, down = _count(known.filter(difference > 0)), _count(known.filter(difference < 0))
     if metric in NO_DIRECTION or metric == "SFR":  # a task's own failure rate is mostly 0/0
         return None, None, None, up + down
     wins, losses = (down, up) if metric in LOWER_IS_BETTER else (up, down)
-    return wins, losses, known.height - up - down, up + down
+    return wins, losses, _count(known) - up - down, up + down

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from skillshift_frames.errors import InputError
+from skillshift_frames.errors import InputError, check_frame
 from skillshift_frames.schema import family
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def with_families(tasks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     InputError
         A tally does not say so, or as `is_tally`.
     """
+    check_frame("tasks", tasks, "read_tasks")
     frame = tasks.lazy().collect()
     if is_tally(frame) and "kind" not in frame.columns:
         msg = "the tally does not say which tasks are of one family, and families are what is resampled; make it with families=True"
@@ -193,11 +194,19 @@ def _one_trial_each(records: pl.LazyFrame) -> bool:
 
 
 #: Each metric of a cell as a ratio of two sums over its tasks: what a task adds to either, before percent.
-_RATIOS = {
+RATIOS = {
     "SR": ("successes", "trials"),
     "AS": ("steps", "steps_trials"),
     "ASC": ("skill_calls", "calls_trials"),
 }
+
+
+def used(lib: Any, name: str, errors: Errors) -> Any:  # noqa: ANN401 - the module that makes expressions
+    """Give what counts of a part of `OUTCOME`: with that of trials that were not measured, where these count as failures."""
+    counted = lib.col(name)
+    # A trial that was not measured has no success to add.
+    added = errors == "zero" and name != "successes"
+    return counted + lib.col(f"errored_{name}") if added else counted
 
 
 def contributions(
@@ -231,25 +240,17 @@ def contributions(
     >>> sums.select("family", "SR_top", "SR_bottom", "SFR_top", "SFR_bottom").row(0)
     ('gitlab.9', 0.5, 1.0, 2.0, 4.0)
     """
-
-    def used(name: str) -> pl.Expr:
-        counted = pl.col(name)
-        return (
-            counted + pl.col(f"errored_{name}")
-            if errors == "zero" and name != "successes"
-            else counted
-        )
-
     per_task: list[pl.Expr] = []
-    for metric, (total, trials) in _RATIOS.items():
-        counts = used(trials) > 0
+    for metric, parts in RATIOS.items():
+        total, trials = (used(pl, name, errors) for name in parts)
+        counts = trials > 0
         per_task += [
-            pl.when(counts).then(used(total) / used(trials)).otherwise(0.0).alias(f"{metric}_top"),
+            pl.when(counts).then(total / trials).otherwise(0.0).alias(f"{metric}_top"),
             counts.cast(pl.Float64).alias(f"{metric}_bottom"),
         ]
     per_task += [
-        used("skill_failures").cast(pl.Float64).alias("SFR_top"),
-        used("skill_calls").cast(pl.Float64).alias("SFR_bottom"),
+        used(pl, "skill_failures", errors).cast(pl.Float64).alias("SFR_top"),
+        used(pl, "skill_calls", errors).cast(pl.Float64).alias("SFR_bottom"),
     ]
     lazy = tasks.lazy()
     if "kind" in lazy.collect_schema():

@@ -1,4 +1,8 @@
-"""Two runs → pairs: the same trial of the same task on both sides, and what is left without its other half."""
+"""Two runs → pairs: the same trial of the same task on both sides, and what is left without its other half.
+
+A row has a weight: how many pairs it stands for. Of records that is one; of a tally it is the number of families of the
+kind, each of which has such a pair.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from skillshift_frames.errors import InputError
-from skillshift_frames.schema import METRICS, family, measured
+from skillshift_frames.schema import METRICS, TASKS, family, measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +20,12 @@ if TYPE_CHECKING:
 
 #: What pairs share.
 PAIR = ("site", "condition", "uid", "trial")
+
+#: What pairs of a tally share: in place of uids, the kind of family and the site version.
+KIND_PAIR = ("site", "condition", "kind", "version")
+
+#: The column that says how many pairs, or tasks, a row stands for.
+TIMES = "times"
 
 #: The name of the mean of several metrics.
 COMPOSITE = "composite"
@@ -29,12 +39,15 @@ class Pairs(NamedTuple):
     Attributes
     ----------
     both
-        One row is one pair: `PAIR`, ``family``, and each side's columns as ``base_…`` and ``treatment_…``.
+        One row is one pair: `PAIR`, ``family``, `TIMES`, and each side's columns as ``base_…`` and ``treatment_…``.
     only_base, only_treatment
         Records without a partner, as `PAIR`.
     errored
         Pairs of which a side was not measured: `PAIR`, ``base_error``, ``treatment_error``. They are in ``both`` only where
         errors count as failures.
+
+    Of a tally each has `KIND_PAIR` in place of `PAIR`; the lists, which cannot name a uid, say how many ``tasks`` a row
+    stands for, and of errors only that there was one: ``base_errored``, ``treatment_errored``.
     """
 
     both: pl.DataFrame
@@ -44,60 +57,111 @@ class Pairs(NamedTuple):
 
 
 def pair(tasks: pl.DataFrame, base: str, treatment: str, errors: Errors) -> Pairs:
-    """Join the records of two runs one to one.
+    """Join the records of two runs, or the tasks of a tally with families, one to one.
 
     Raises
     ------
     InputError
-        There is no such run.
+        There is no such run; a tally has a task with several trials.
     """
     runs = tasks.get_column("run").unique().sort().to_list()
     for name in (base, treatment):
         if name not in runs:
             msg = f"there is no run {name!r}; there are {', '.join(runs) or 'none'}"
             raise InputError(msg)
-    sides = {
-        side: _side(tasks.filter(run=run), side)
-        for side, run in ((BASE, base), (TREATMENT, treatment))
-    }
+    of_records = "uid" in tasks.columns
+    key = PAIR if of_records else KIND_PAIR
+    sides = {}
+    for side, run in ((BASE, base), (TREATMENT, treatment)):
+        of_run = tasks.filter(run=run)
+        sides[side] = (
+            _side(of_run, key, pl.lit(1, pl.Int64), side)
+            if of_records
+            else _side(_as_records(of_run), key, pl.col("tasks"), side)
+        )
+    # Nulls are equal for the version of a task whose uid says none; a record's key has no null.
     joined = sides[BASE].join(
-        sides[TREATMENT], on=list(PAIR), how="full", coalesce=True, validate="1:1"
+        sides[TREATMENT], on=list(key), how="full", coalesce=True, nulls_equal=True, validate="1:1"
     )
     # The join has no order of its own; the pairs have this one.
-    joined = joined.sort(PAIR).with_columns(family())
+    joined = joined.sort(key).with_columns(
+        family() if of_records else pl.col("kind").alias("family"),
+        pl.coalesce(f"_in_{BASE}", f"_in_{TREATMENT}").alias(TIMES),
+    )
     in_base, in_treatment = (pl.col(f"_in_{side}").is_not_null() for side in (BASE, TREATMENT))
     both = joined.filter(in_base & in_treatment).drop(f"_in_{BASE}", f"_in_{TREATMENT}")
     unmeasured = pl.col("base_error").is_not_null() | pl.col("treatment_error").is_not_null()
+    tasks_of = () if of_records else (pl.col(TIMES).alias("tasks"),)
+    causes: tuple[pl.Expr, ...] = (pl.col("base_error"), pl.col("treatment_error"))
+    if not of_records:
+        causes = tuple(cause.is_not_null().name.suffix("ed") for cause in causes)
     return Pairs(
         both=both if errors == "zero" else both.filter(~unmeasured),
-        only_base=joined.filter(in_base & ~in_treatment).select(PAIR),
-        only_treatment=joined.filter(~in_base & in_treatment).select(PAIR),
-        errored=both.filter(unmeasured).select(*PAIR, "base_error", "treatment_error"),
+        only_base=joined.filter(in_base & ~in_treatment).select(*key, *tasks_of),
+        only_treatment=joined.filter(~in_base & in_treatment).select(*key, *tasks_of),
+        errored=both.filter(unmeasured).select(*key, *causes, *tasks_of),
     )
 
 
-def _side(records: pl.DataFrame, side: str) -> pl.DataFrame:
+def _side(records: pl.DataFrame, key: Sequence[str], times: pl.Expr, side: str) -> pl.DataFrame:
     # Not measured is not passed: under "zero" an errored record fails, whatever it says of success.
     passed = pl.col("success").fill_null(value=False) & measured()
-    values = pl.all().exclude(*PAIR, "run", "success").name.prefix(f"{side}_")
-    return records.select(
-        *PAIR, values, passed.alias(f"{side}_success"), pl.lit(value=True).alias(f"_in_{side}")
+    values = pl.all().exclude(*key, "run", "success").name.prefix(f"{side}_")
+    return records.select(*key, values, passed.alias(f"{side}_success"), times.alias(f"_in_{side}"))
+
+
+def _as_records(tally: pl.DataFrame) -> pl.DataFrame:
+    """Give a run's tasks as records have them: `KIND_PAIR`, ``tasks``, and what was recorded.
+
+    Raises
+    ------
+    InputError
+        A task has several trials: which of one side belongs to which of the other is not in their sums.
+    """
+    several = tally.filter(pl.col("trials") + pl.col("errored_trials") > 1)
+    if several.height:
+        run, site, condition = several.select("run", "site", "condition").row(0)
+        msg = (
+            f"run {run!r} has tasks with several trials ({site} × {condition}), of which a tally holds the sums; trials are "
+            "paired one by one, so compare the records themselves"
+        )
+        raise InputError(msg)
+
+    def recorded(value: str, trials: str) -> pl.Expr:
+        known = pl.col(trials) + pl.col(f"errored_{trials}") > 0
+        return pl.when(known).then(pl.col(value) + pl.col(f"errored_{value}")).alias(value)
+
+    return tally.select(
+        *KIND_PAIR,
+        "tasks",
+        pl.col("successes").cast(pl.Boolean).alias("success"),
+        recorded("steps", "steps_trials"),
+        recorded("skill_calls", "calls_trials"),
+        recorded("skill_failures", "calls_trials"),
+        pl.when(pl.col("trials") == 0).then(pl.lit("errored")).alias("error"),
     )
 
 
 def check_metrics(tasks: pl.DataFrame, metrics: Sequence[str], composite: Sequence[str]) -> None:
     """Raise `InputError` for a metric that is neither SR, AS, ASC, SFR nor a numeric or boolean column of real numbers."""
+    of_records = "uid" in tasks.columns
     numeric = [
         name
-        for name, dtype in tasks.schema.items()
+        for name, dtype in (tasks.schema if of_records else TASKS).items()
         if (dtype.is_numeric() or dtype == pl.Boolean) and name != "trial"
     ]
     for name in (*metrics, *composite):
         if name not in METRICS and name not in numeric:
             known = ", ".join([*METRICS, *numeric])
             msg = f"there is no metric {name!r}: neither one of the four nor a numeric or boolean column ({known})"
+            if not of_records:
+                msg += "; a tally keeps no other column, so compare the records themselves"
             raise InputError(msg)
-        if name in numeric and not tasks.get_column(name).cast(pl.Float64).is_finite().all():
+        if (
+            of_records
+            and name in numeric
+            and not tasks.get_column(name).cast(pl.Float64).is_finite().all()
+        ):
             msg = f"column {name!r} holds NaN or an infinity; what is not known is null"
             raise InputError(msg)
     if "SFR" in composite:
@@ -113,9 +177,10 @@ def per_task(both: pl.DataFrame, metrics: Sequence[str], composite: Sequence[str
 
     One row is one site × condition × uid. For each metric and side ``{metric}_{side}`` and its denominator
     ``{metric}_{side}_n``: the mean over the trials that have both values, and 1 (0 where none has); for SFR the sums of
-    failures and of calls, since it stays a ratio of sums.
+    failures and of calls, since it stays a ratio of sums. Of a tally one row is one site × condition × kind × version, and
+    `TIMES` the number of tasks.
     """
-    key = ("site", "condition", "uid", "family")
+    key = (*task_of(both), "family", TIMES)
     columns: list[pl.Expr] = []
     for metric in metrics:
         if metric == "SFR":
@@ -138,6 +203,11 @@ def per_task(both: pl.DataFrame, metrics: Sequence[str], composite: Sequence[str
     return both.group_by(key, maintain_order=True).agg(columns)
 
 
+def task_of(both: pl.DataFrame) -> list[str]:
+    """Give the columns that name a task: those of a pair without the trial."""
+    return [name for name in (*PAIR[:-1], *KIND_PAIR[2:]) if name in both.columns]
+
+
 _COLUMN_OF = {"SR": "success", "AS": "steps", "ASC": "skill_calls"}
 
 
@@ -156,8 +226,12 @@ def _value(metric: str, side: str, composite: Sequence[str]) -> pl.Expr:
 def flips(both: pl.DataFrame) -> pl.DataFrame:
     """List the pairs in which one side succeeded and the other did not.
 
-    One row is one pair: `PAIR` and ``flip``, ``"gained"`` (only the treatment succeeded) or ``"lost"``.
+    One row is one pair: `PAIR` and ``flip``, ``"gained"`` (only the treatment succeeded) or ``"lost"``; of a tally
+    `KIND_PAIR`, ``flip``, and how many ``tasks``.
     """
     gained = pl.col("treatment_success") & ~pl.col("base_success")
     flip = pl.when(gained).then(pl.lit("gained")).otherwise(pl.lit("lost")).alias("flip")
-    return both.filter(pl.col("treatment_success") != pl.col("base_success")).select(*PAIR, flip)
+    changed = both.filter(pl.col("treatment_success") != pl.col("base_success"))
+    if "uid" in both.columns:
+        return changed.select(*PAIR, flip)
+    return changed.select(*KIND_PAIR, flip, pl.col(TIMES).alias("tasks"))

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from skillshift_frames._version import __version__
-from skillshift_frames.errors import InputError, check_frame
+from skillshift_frames.errors import InputError, check_frame, check_records
 from skillshift_frames.findings import Finding
 from skillshift_frames.readers.entry_files import NotTextError, decode, read_bytes
 from skillshift_frames.readers.json_shape import parse_object, too_long, whole
@@ -127,6 +127,7 @@ def records_digest(tasks: pl.DataFrame | pl.LazyFrame) -> str:
     """
     check_frame("tasks", tasks, "read_tasks")
     frame = tasks.lazy().collect()
+    check_records("tasks", frame)
     single_run(frame)
     parts: list[pl.Expr] = []
     for name in _FIELDS:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
+from typing import (
+    TYPE_CHECKING,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+)
 
 import polars as pl
 
 from skillshift_frames.errors import InputError, check_choice
 from skillshift_frames.stats.bootstrap import draw, percentiles
 from skillshift_frames.stats.delta import delta_method
-from skillshift_frames.stats.resampling import distinct_columns, merge_alike
+from skillshift_frames.stats.resampling import Moments, distinct_columns, merge_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -33,6 +42,9 @@ DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED = 0.95, 10_000, 0
 #: With this many families behind every number the delta method and the bootstrap agree to within simulation error.
 MANY_FAMILIES = 1_000
 FEWEST_FAMILIES = 2
+
+#: In place of a method, where one is needed that sums do not allow.
+NEEDS_FAMILIES = "needs families"
 _FEWEST_RESAMPLES = 100
 
 #: Of an interval's ends: below this they are one point.
@@ -65,11 +77,66 @@ class Sample:
         groups = [merge_alike(group.rows[:, wanted], group.times) for group in self.groups]
         return Sample(groups, columns.reshape(self.columns[:, [metric]].shape))
 
+    def families_of_sites(self) -> NDArray[np.int64]:
+        """Count the families that add to a metric's denominator in any cell of a site: ``(sites, metrics)``."""
+        import numpy as np
 
-class MakeStatistic(Protocol):
+        bottom = self.columns[1]
+        return np.array([g.times @ (g.rows[:, bottom] > 0).any(axis=2) for g in self.groups])
+
+    def families_of_cells(self) -> NDArray[np.int64]:
+        """Count the families that add to the denominator of each cell: ``(sites, metrics, conditions)``."""
+        import numpy as np
+
+        bottom = self.columns[1]
+        return np.array([np.tensordot(g.times, g.rows[:, bottom] > 0, axes=1) for g in self.groups])
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is known of a `Sample` where its families were added up elsewhere: nothing to resample.
+
+    Attributes
+    ----------
+    groups, columns
+        As of a `Sample`.
+    of_sites, of_cells
+        What its methods count.
+    """
+
+    groups: list[Moments]
+    columns: NDArray[np.int64]
+    of_sites: NDArray[np.int64]
+    of_cells: NDArray[np.int64]
+
+    def only(self, metric: int) -> Summary:
+        """Give the same families with the numbers of one metric only."""
+        import numpy as np
+
+        wanted, columns = np.unique(self.columns[:, [metric]], return_inverse=True)
+        groups = [
+            Moments(group.families, group.sums[wanted], group.centred[np.ix_(wanted, wanted)])
+            for group in self.groups
+        ]
+        parts = self.of_sites[:, [metric]], self.of_cells[:, [metric]]
+        return Summary(groups, columns.reshape(self.columns[:, [metric]].shape), *parts)
+
+    def families_of_sites(self) -> NDArray[np.int64]:
+        """Count the families that add to a metric's denominator in any cell of a site: ``(sites, metrics)``."""
+        return self.of_sites
+
+    def families_of_cells(self) -> NDArray[np.int64]:
+        """Count the families that add to the denominator of each cell: ``(sites, metrics, conditions)``."""
+        return self.of_cells
+
+
+S_contra = TypeVar("S_contra", Sample, Summary, contravariant=True)
+
+
+class MakeStatistic(Protocol[S_contra]):
     """Makes the statistic of some metrics (by number) of a sample that holds just these."""
 
-    def __call__(self, sample: Sample, metrics: Sequence[int]) -> Statistic:
+    def __call__(self, sample: S_contra, metrics: Sequence[int], /) -> Statistic:
         """Give it; values are ordered by metric."""
 
 
@@ -106,7 +173,7 @@ class Plan:
     def ends(
         self,
         sample: Sample,
-        make: MakeStatistic,
+        make: MakeStatistic[Sample],
         behind: Sequence[int],
         levels: Sequence[float] = (),
     ) -> list[list[Ends]]:
@@ -116,7 +183,7 @@ class Plan:
         """
         levels = levels or [self.level]
         everything = range(sample.columns.shape[1])
-        many = min((g.families for g in sample.groups if g.families), default=0) >= MANY_FAMILIES
+        many = _many(g.families for g in sample.groups)
         if self.method != "auto" or not many:
             by_delta = self.method == "delta"
             return self._ends(sample.groups, make(sample, everything), levels, by_delta=by_delta)
@@ -125,12 +192,40 @@ class Plan:
         found: list[list[Ends]] = [[] for _ in levels]
         per_metric = len(behind) // len(everything)
         for metric in everything:
-            counts = behind[metric * per_metric : (metric + 1) * per_metric]
-            enough = min((n for n in counts if n), default=0) >= MANY_FAMILIES
+            enough = _many(behind[metric * per_metric : (metric + 1) * per_metric])
             alone = sample.only(metric)
             ends = self._ends(alone.groups, make(alone, [metric]), levels, by_delta=enough)
             for listed, more in zip(found, ends, strict=True):
                 listed.extend(more)
+        return found
+
+    def ends_of_sums(
+        self, summary: Summary, make: MakeStatistic[Summary], behind: Sequence[int]
+    ) -> list[Ends]:
+        """Give the ends of every number as `ends` does, of families of which the sums are all that is known.
+
+        Raises
+        ------
+        InputError
+            Families are to be resampled.
+        """
+        if self.method == "bootstrap":
+            msg = "moments are sums over families, and hold none to resample; a tally with families=True does"
+            raise InputError(msg)
+        everything = range(summary.columns.shape[1])
+        if self.method == "delta":
+            statistic = make(summary, everything)
+            return _by_delta(summary.groups, statistic, self.level)
+        many = _many(g.families for g in summary.groups)
+        found: list[Ends] = []
+        per_metric = len(behind) // len(everything)
+        for metric in everything:
+            counts = behind[metric * per_metric : (metric + 1) * per_metric]
+            if many and _many(counts):
+                alone = summary.only(metric)
+                found += _by_delta(alone.groups, make(alone, [metric]), self.level)
+            else:
+                found += [Ends(math.nan, math.nan, math.nan, NEEDS_FAMILIES)] * per_metric
         return found
 
     def _ends(
@@ -142,14 +237,7 @@ class Plan:
         by_delta: bool,
     ) -> list[list[Ends]]:
         if by_delta:
-            by_level = [delta_method(groups, statistic, level=level) for level in levels]
-            return [
-                [
-                    Ends(rounded(low), rounded(high), float(math.isnan(low)), "delta")
-                    for low, high in zip(lows.tolist(), highs.tolist(), strict=True)
-                ]
-                for lows, highs in by_level
-            ]
+            return [_by_delta(groups, statistic, level) for level in levels]
         drawn = draw(groups, statistic, resamples=self.resamples, seed=self.seed)
         intervals = [percentiles(drawn, level=level) for level in levels]
         return [
@@ -161,6 +249,19 @@ class Plan:
             ]
             for found in intervals
         ]
+
+
+def _many(families: Iterable[int]) -> bool:
+    """Tell whether all numbers that have families at all have so many that resampling would add nothing."""
+    return min((n for n in families if n), default=0) >= MANY_FAMILIES
+
+
+def _by_delta(groups: Sequence[Group | Moments], statistic: Statistic, level: float) -> list[Ends]:
+    lows, highs = delta_method(groups, statistic, level=level)
+    return [
+        Ends(rounded(low), rounded(high), float(math.isnan(low)), "delta")
+        for low, high in zip(lows.tolist(), highs.tolist(), strict=True)
+    ]
 
 
 def rounded(value: float) -> float:

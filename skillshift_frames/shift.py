@@ -150,6 +150,9 @@ def shift(
     if "uid" in rows.columns:
         msg = "rows are records, which shift_intervals takes; a table of them is made by table"
         raise InputError(msg)
+    if "tasks" in rows.columns and "metric" not in rows.columns:
+        msg = "rows are a tally; one with families is for shift_intervals, and a table is made by table of its cells"
+        raise InputError(msg)
     axes = benchmark_of_rows(rows, benchmark)
     start, shifted = conditions_of(axes, metric, source)
     named = [name for name in _NAMES if name in rows.columns]
@@ -309,7 +312,6 @@ def shift_intervals(
     ('tgt-exec', 42.3, 36.3, 48.5)
     """
     plan = Plan.of(level, resamples, rng, method)
-    check_frame("tasks", tasks, "read_tasks")
     frame = with_families(tasks)
     axes = resolve_benchmark(benchmark, frame)
     start, shifted = conditions_of(axes, metric, source)

@@ -12,7 +12,7 @@ import polars as pl
 from skillshift_frames._version import __version__
 from skillshift_frames.cells import cells
 from skillshift_frames.entry import slots_known
-from skillshift_frames.errors import InputError, check_choice, check_frame
+from skillshift_frames.errors import InputError, check_choice, check_frame, check_records
 from skillshift_frames.readers.entry_json import LABELS, SCHEMA_VERSION, slot_paths
 from skillshift_frames.readers.json_shape import is_date
 from skillshift_frames.receipt import OWN_RUN, make_receipt, single_run, task_counts
@@ -162,6 +162,7 @@ def build_entry(
         raise InputError(msg)
     check_frame("tasks", tasks, "read_tasks")
     frame = tasks.lazy().collect()
+    check_records("tasks", frame)
     run = single_run(frame)
     of_cells = cells(frame, benchmark=axes, errors=errors)
     gaps = _gaps(of_cells, errors)

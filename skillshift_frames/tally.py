@@ -20,10 +20,13 @@ from skillshift_frames.engine_records import (
     distinct_values,
     family_parts,
     has_repeated_keys,
+    per_task,
+    per_trial,
     refuse_repeated_keys,
     typed_records,
 )
 from skillshift_frames.errors import InputError, check_choice
+from skillshift_frames.moment_sums import add_up, check_moments
 from skillshift_frames.outcomes import (
     CELL,
     FAMILY_TALLY,
@@ -123,14 +126,14 @@ def tally(
         distinct.get_column(name).unique().sort().to_list() for name in ("run", "condition")
     )
     if families:
-        per_task = _per_trial(records) if one_trial_each else _per_task(records)
-        counted = collected(_per_family(per_task, runs, conditions))
+        of_tasks = per_trial(records) if one_trial_each else per_task(records)
+        counted = collected(_per_family(of_tasks, runs, conditions))
         repeated = counted.get_column("_records").max() != 1
     elif one_trial_each:  # a trial is a task, so its values are the outcome
         counted = _outcomes_of(distinct)
         repeated = has_repeated_keys(records)
     else:
-        counted = collected(_per_outcome(_per_task(records)))
+        counted = collected(_per_outcome(per_task(records)))
         repeated = counted.get_column("_records").max() != 1
     if repeated:
         refuse_repeated_keys(records)
@@ -146,31 +149,14 @@ def _outcomes_of(distinct: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _per_trial(records: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Give what each trial contributes; ``_records`` is 1."""
+def _per_outcome(tasks: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     import narwhals.stable.v2 as nw
 
-    parts = [part.alias(name) for name, part in outcome_parts(nw).items()]
-    return records.select(*CELL, "uid", "trial", *parts, nw.lit(1).alias("_records"))
-
-
-def _per_task(records: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Add up the trials of each task; ``_records`` is above 1 where a key is there more than once."""
-    import narwhals.stable.v2 as nw
-
-    sums = [nw.col(name).sum() for name in (*OUTCOME, "_records")]
-    per_key = _per_trial(records).group_by(*CELL, "uid", "trial").agg(*sums)
-    return per_key.group_by(*CELL, "uid").agg(*sums[:-1], nw.col("_records").max())
-
-
-def _per_outcome(per_task: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    import narwhals.stable.v2 as nw
-
-    return per_task.group_by(*CELL, *OUTCOME).agg(nw.len().alias("tasks"), nw.col("_records").max())
+    return tasks.group_by(*CELL, *OUTCOME).agg(nw.len().alias("tasks"), nw.col("_records").max())
 
 
 def _per_family(
-    per_task: nw.LazyFrame[Any], runs: list[str], conditions: list[str]
+    tasks: nw.LazyFrame[Any], runs: list[str], conditions: list[str]
 ) -> nw.LazyFrame[Any]:
     """Write each family's outcomes into one text, and count the families with each text.
 
@@ -181,7 +167,7 @@ def _per_family(
 
     name, version = family_parts()
     numbers = [nw.col(part).cast(nw.Int64).cast(nw.String) for part in OUTCOME]
-    coded = per_task.select(
+    coded = tasks.select(
         *("run", "site", "condition", "_records"),
         name.alias("family"),
         version.alias("version"),
@@ -272,29 +258,30 @@ def _as(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
 
 
 def merge(tallies: Iterable[pl.DataFrame], *, shards: bool = False) -> pl.DataFrame:
-    """Add tallies up: the tally of all records behind them, exactly, in whatever order they come.
+    """Add tallies up: the tally of all records behind them, exactly, in whatever order they come. Or moments, likewise.
 
-    One row is one run × site × condition × outcome; of tallies with families, one task of one kind of family.
+    One row is one run × site × condition × outcome; of tallies with families, one task of one kind of family; of moments,
+    one run × site × pair of numbers.
 
     Parameters
     ----------
     tallies
-        From `tally`, `read_tally` or `merge`, all with families or all without.
+        From `tally`, `read_tally` or `merge`, all with families or all without; or all from `moments`.
     shards
-        Tallies may share cells (those with families: a run's sites), because each holds other tasks of them (other
-        families), each with all its trials. That this is so is for the caller to know: counts cannot show it, and the same
+        Tallies may share cells (those with families, and moments: a run's sites), because each holds other tasks of them
+        (other families), each with all its trials. That this is so is for the caller to know: counts cannot show it, and the same
         records twice count twice.
 
     Returns
     -------
     polars.DataFrame
-        As `tally` gives it.
+        As `tally`, or `moments`, gives it.
 
     Raises
     ------
     InputError
-        Two tallies have a cell in common (those with families: a site of a run) without ``shards``; the frames are not
-        tallies of one kind; there is none.
+        Two tallies have a cell in common (those with families, and moments: a site of a run) without ``shards``; the frames
+        are not of one kind; there is none; moments were made with different ``errors``, or exceed 64 bits.
 
     Notes
     -----
@@ -314,7 +301,14 @@ def merge(tallies: Iterable[pl.DataFrame], *, shards: bool = False) -> pl.DataFr
     Traceback (most recent call last):
     skillshift_frames.errors.InputError: two tallies have tasks of run "reference", site "gitlab", condition "src"; ...
     """
-    listed = _of_one_sort(list(tallies))
+    listed = list(tallies)
+    if any("with_part" in part.columns for part in listed):
+        for part in listed:
+            check_moments(part)
+        if not shards:
+            _refuse_overlap(listed, ("run", "site"))
+        return add_up(listed)
+    listed = _of_one_sort(listed)
     grouped = "kind" in listed[0].columns
     if not shards:
         _refuse_overlap(listed, ("run", "site") if grouped else CELL)

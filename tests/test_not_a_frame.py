@@ -26,14 +26,56 @@ BUILD: dict[str, Any] = {"name": "n", "method": "m", "model": "x", "date": "2026
         (partial(sf.build_entry, **BUILD), "read_tasks"),
         (sf.records_digest, "read_tasks"),
         (lambda tasks: sf.calibrate(tasks, "anchor.json"), "read_tasks"),
+        (sf.anchor, "read_tasks"),
+        (lambda tasks: sf.write_tasks(tasks, "x.parquet"), "read_tasks"),
+        (sf.intervals, "read_tasks"),
+        (sf.cell_intervals, "read_tasks"),
+        (sf.ranks, "read_tasks"),
+        (lambda tasks: sf.compare(tasks, base="a", treatment="b"), "read_tasks"),
     ],
-    ids=["leaderboard", "shift", "shift_intervals", "build_entry", "records_digest", "calibrate"],
+    ids=[
+        *("leaderboard", "shift", "shift_intervals", "build_entry", "records_digest", "calibrate"),
+        *("anchor", "write_tasks", "intervals", "cell_intervals", "ranks", "compare"),
+    ],
 )
 def test_a_path_in_place_of_a_frame_is_answered_with_what_reads_it(
     call: Callable[[Any], object], reader: str
 ) -> None:
     with pytest.raises(sf.InputError, match=f"a Polars frame is needed, and {reader} reads one"):
         call("runs/x.jsonl")
+
+
+@pytest.mark.parametrize("families", [False, True])
+@pytest.mark.parametrize(
+    "call",
+    [
+        partial(sf.build_entry, **BUILD),
+        sf.records_digest,
+        lambda tasks: sf.calibrate(tasks, sf.anchor(sf.read_tasks(DEMO))),
+        sf.anchor,
+        lambda tasks: sf.anchor(tasks, subset={"gitlab": 3}, step_budget=30),
+        lambda tasks: sf.write_tasks(tasks, "x.parquet"),
+    ],
+    ids=[
+        "build_entry",
+        "records_digest",
+        "calibrate",
+        "anchor",
+        "part of an anchor",
+        "write_tasks",
+    ],
+)
+def test_what_needs_the_records_says_so_of_a_tally(
+    call: Callable[[Any], object], *, families: bool
+) -> None:
+    counts = sf.tally(sf.read_tasks(DEMO), families=families)
+    with pytest.raises(sf.InputError, match="the records themselves are needed, no tally of them"):
+        call(counts)
+
+
+def test_a_tally_is_no_table() -> None:
+    with pytest.raises(sf.InputError, match="rows are a tally"):
+        sf.shift(sf.tally(sf.read_tasks(DEMO)))
 
 
 def test_records_are_another_functions() -> None:

@@ -113,7 +113,9 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
         else "its sign does not survive every filling"
     )
     gaps = (
-        comparison.only_base.height + comparison.only_treatment.height + comparison.errored.height
+        _count(comparison.only_base)
+        + _count(comparison.only_treatment)
+        + _count(comparison.errored)
     )
     yield Note(
         f"SR lift between {format_number(bounds.low)} and {format_number(bounds.high)} whatever the unmeasured tasks hold: {survives}"
@@ -126,7 +128,7 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
         (comparison.errored, "with a side that was not measured"),
     ):
         if frame.height:
-            yield Note(f"{format_count(frame.height)} {what}: {_name(frame)}")
+            yield Note(f"{format_count(_count(frame))} {what}: {_name(frame)}")
     pairs = comparison.lifts.filter(slot="overall").select("metric", "tasks")
     for metric, tasks in pairs.iter_rows():
         if tasks < comparison.use.tasks:
@@ -169,7 +171,21 @@ def _does_not_subtract(lifts: pl.DataFrame) -> bool:
     return False
 
 
+def _count(frame: pl.DataFrame) -> int:
+    """Count the records of a list; of a tally a row stands for several tasks."""
+    return frame.height if "uid" in frame.columns else int(frame.get_column("tasks").sum())
+
+
+def _by_cell(frame: pl.DataFrame) -> Iterator[str]:
+    """Say of a tally's list, which has no uids to name, how many tasks each cell has in it."""
+    per_cell = frame.group_by("site", "condition").agg(pl.col("tasks").sum())
+    for site, condition, tasks in per_cell.sort("site", "condition").iter_rows():
+        yield f"{site} × {condition} {format_count(tasks)}"
+
+
 def _name(frame: pl.DataFrame) -> str:
+    if "uid" not in frame.columns:
+        return ", ".join(_by_cell(frame))
     named = [
         f"{site} × {condition} {uid}" + (f" trial {trial}" if trial != 1 else "")
         for site, condition, uid, trial in frame.select("site", "condition", "uid", "trial")
@@ -182,6 +198,9 @@ def _name(frame: pl.DataFrame) -> str:
 
 def _flips(comparison: Comparison) -> Iterator[Note]:
     for (flip,), pairs in comparison.flips.sort("flip").group_by("flip", maintain_order=True):
+        if "uid" not in pairs.columns:
+            yield from (Note(f"{flip}: {tasks}") for tasks in _by_cell(pairs))
+            continue
         for site, condition, uid, trial in pairs.select(
             "site", "condition", "uid", "trial"
         ).iter_rows():

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillshift_frames.errors import InputError, OutputExistsError
+from skillshift_frames.errors import InputError, OutputExistsError, check_frame, check_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,6 +132,8 @@ def write_tasks(tasks: pl.DataFrame, path: str | os.PathLike[str], *, force: boo
     True
     """
     suffix = known_suffix(path)
+    check_frame("tasks", tasks, "read_tasks")
+    check_records("tasks", tasks)
     import polars as pl  # noqa: PLC0415 - not for --help
 
     for name, dtype in tasks.schema.items():

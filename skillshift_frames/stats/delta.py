@@ -12,18 +12,27 @@ from typing import TYPE_CHECKING
 from skillshift_frames.stats.intervals import normal_quantile
 
 if TYPE_CHECKING:
-    from skillshift_frames.stats.resampling import Array, Group, Statistic
+    from collections.abc import Sequence
+
+    from skillshift_frames.stats.resampling import Array, Group, Moments, Statistic
 
 #: Step of the numerical derivative, relative to a sum; central differences leave an error of its square.
 _STEP = 1e-5
 
+#: A variance below this share of the terms that it is the difference of is none.
+_ROUNDING = 1e-13
 
-def delta_method(groups: list[Group], statistic: Statistic, *, level: float) -> tuple[Array, Array]:
+
+def delta_method(
+    groups: Sequence[Group | Moments], statistic: Statistic, *, level: float
+) -> tuple[Array, Array]:
     """Give normal intervals of statistics that are functions of sums.
 
     Parameters
     ----------
-    groups, statistic, level
+    groups
+        Families by group, or their moments: no more is needed of them.
+    statistic, level
         As for `skillshift_frames.stats.bootstrap.bootstrap`.
 
     Returns
@@ -54,16 +63,17 @@ def delta_method(groups: list[Group], statistic: Statistic, *, level: float) -> 
 
     sums = total(groups)
     value = statistic(sums[np.newaxis])[0]
-    variance = np.zeros_like(value)
+    variance, size = np.zeros_like(value), np.zeros_like(value)
     for index, group in enumerate(groups):
         if not group.families:  # a site that a run has no record of
             continue
         gradient = _gradient(statistic, sums, index)
-        centred = group.rows - sums[index] / group.families
-        moments = (centred * group.times[:, np.newaxis]).T @ centred
-        variance += np.einsum("sc,cd,sd->s", gradient, moments, gradient)
-    # Where nothing varies, rounding leaves a hair on either side of 0.
-    half = normal_quantile(level) * np.sqrt(np.maximum(variance, 0.0))
+        centred = group.centred
+        variance += np.einsum("sc,cd,sd->s", gradient, centred, gradient)
+        size += np.einsum("sc,cd,sd->s", np.abs(gradient), np.abs(centred), np.abs(gradient))
+    # Where nothing varies, as a ratio of sums that grow together, rounding leaves a hair on either side of 0.
+    variance[variance <= _ROUNDING * size] = 0.0
+    half = normal_quantile(level) * np.sqrt(variance)
     return value - half, value + half
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -41,6 +41,36 @@ class Group:
     def families(self) -> int:
         """The number of families."""
         return int(self.times.sum())
+
+    @property
+    def sums(self) -> Array:
+        """Every column added up over the families."""
+        added: Array = self.times @ self.rows
+        return added
+
+    @property
+    def centred(self) -> Array:
+        """The columns' second moments about their means, added up over the families: ``(columns, columns)``."""
+        import numpy as np
+
+        apart = self.rows - self.sums / self.families
+        moments: Array = (apart * self.times[:, np.newaxis]).T @ apart
+        return moments
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """What is known of one site's families where they were added up elsewhere: enough for the delta method.
+
+    Attributes
+    ----------
+    families, sums, centred
+        As of a `Group`.
+    """
+
+    families: int
+    sums: Array
+    centred: Array
 
 
 def merge_alike(rows: Array, times: NDArray[np.int64] | None = None) -> Group:
@@ -87,8 +117,8 @@ def distinct_columns(rows: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return np.array(keep, dtype=np.int64), np.array(which, dtype=np.int64)
 
 
-def total(groups: list[Group]) -> Array:
+def total(groups: Sequence[Group | Moments]) -> Array:
     """Sum every column over each group's families: ``(groups, columns)``."""
     import numpy as np
 
-    return np.stack([group.times @ group.rows for group in groups])
+    return np.stack([group.sums for group in groups])

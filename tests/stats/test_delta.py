@@ -52,6 +52,19 @@ def test_agrees_with_the_bootstrap_where_both_apply(sites: list[Group]) -> None:
     assert (np.abs(drawn.high - high) < slack).all()
 
 
+@pytest.mark.parametrize("share", [0.056, 1.0, 1 / 3])
+def test_a_ratio_that_is_the_same_in_every_family_has_no_width(share: float) -> None:
+    """Sums that grow together: their variances are large, and what is left of them is rounding, not spread."""
+    calls = np.array([[3.0], [100_000.0], [47.0], [12.0], [977.0]])
+    group = merge_alike(np.hstack([share * calls, calls]))
+    low, high = delta_method([group], lambda s: s[..., 0, :1] / s[..., 0, 1:], level=0.95)
+    assert low[0] == high[0] == pytest.approx(share, rel=1e-12)
+    # One failure more is a spread, however small.
+    some = merge_alike(np.hstack([share * calls + [[0], [0], [0], [0], [1]], calls]))
+    low, high = delta_method([some], lambda s: s[..., 0, :1] / s[..., 0, 1:], level=0.95)
+    assert high[0] - low[0] > 1e-9
+
+
 def test_mean_has_the_textbook_interval() -> None:
     steps = site(3_000, 7)[:, STEPS[0]]
     group = merge_alike(np.column_stack([steps, np.ones(len(steps))]))
