@@ -161,15 +161,17 @@ def tally_counted(records: pl.DataFrame, counts: pl.DataFrame, record: str) -> p
     # Outcomes by a number in their order, so that rows are grouped and sorted by two small columns.
     numbered = of_record.with_columns(pl.struct(outcome).rank("dense").alias("_outcome")).collect()
     tasks = pl.col(counts.columns[-1]).sum().alias("tasks")
+    labels = pl.Enum(counts.get_column("run").unique().sort())
     found = (
-        counts.join(numbered.select(record, "_outcome"), on=record)
+        counts.with_columns(pl.col("run").cast(labels))
+        .join(numbered.select(record, "_outcome"), on=record)
         .group_by("run", "_outcome")
         .agg(tasks)
         .sort("run", "_outcome")
     )
     known = numbered.select("_outcome", *outcome).unique("_outcome")
     joined = found.join(known, on="_outcome", how="left", maintain_order="left")
-    return joined.select("run", *outcome, "tasks")
+    return joined.select(pl.col("run").cast(pl.String), *outcome, "tasks")
 
 
 def _per_task(records: pl.LazyFrame) -> pl.LazyFrame:

@@ -263,10 +263,9 @@ def _together(grouper: Grouper, found: _Found) -> tuple[pl.DataFrame, pl.DataFra
     """Give the distinct records of all files, and how often each run has each of them: ``run``, `RECORD`, ``lines``."""
     parts, counts = [], []
     if found.counts:
-        texts = list(grouper.numbers)
-        decoded = records.frame_of([grouper.record(text) for text in texts])
+        decoded = records.frame_of([text.record for text in grouper.texts])
         heads = pl.DataFrame(
-            [(text.head, text.numbered) for text in texts],
+            [(text.head, text.numbered) for text in grouper.texts],
             schema={"head": pl.String, "numbered": pl.Boolean},
             orient="row",
         )

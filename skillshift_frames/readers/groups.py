@@ -46,18 +46,26 @@ _NOT_PLAIN = r'[\x00-\x1f\\"]'
 
 
 class Text(NamedTuple):
-    """What lines of one group have in common: the line but for the uid, and the uid but for the digits at its end."""
+    """What the lines of one group have in common.
 
-    before: str
-    rest: str
-    head: str
-    numbered: bool  # whether there are such digits
+    Attributes
+    ----------
+    number
+        Of the text, from 0.
+    record
+        What a line says but for its uid.
+    head, numbered
+        The uid but for the digits at its end, and whether there are any.
+    cell
+        The key's other parts as a number.
+    not_digits
+        How many bytes of a line are no digits.
+    """
 
-
-class Decoded(NamedTuple):
-    """What a line says but for its uid: the record, the key's other parts as a number, and how many bytes are no digits."""
-
+    number: int
     record: Record
+    head: str
+    numbered: bool
     cell: int
     not_digits: int
 
@@ -82,19 +90,15 @@ class Grouper:
 
     Attributes
     ----------
-    numbers
-        The texts that were found so far, each with its number.
+    texts
+        What was found so far, by number.
     """
 
     def __init__(self, sources: Sequence[Source], runs: Sequence[int], *, unique: bool) -> None:
         self._sources, self._runs, self._unique = sources, runs, unique
-        self._decoded: dict[str, dict[str, Decoded]] = {}
+        self._known: dict[str, dict[tuple[str, str, bool], Text]] = {}
         self._lock = Lock()
-        self.numbers: dict[Text, int] = {}
-
-    def record(self, text: Text) -> Record:
-        """Give the record that a text says, without its uid."""
-        return self._decoded[text.before][text.rest].record
+        self.texts: list[Text] = []
 
     def groups(self, block: Block) -> Groups:
         """Give the groups of a block.
@@ -107,7 +111,7 @@ class Grouper:
         layout = block.layout
         if layout is None:
             raise UnfitError
-        _fit(len(self.numbers) <= MOST_TEXTS)
+        _fit(len(self.texts) <= MOST_TEXTS)
         try:
             text, lengths = read_text(block, self._sources)
         except OSError as error:
@@ -127,19 +131,19 @@ class Grouper:
             found = grouped.collect(engine="streaming")
         except pl.exceptions.ComputeError as error:  # not UTF-8
             raise UnfitError from error
-        texts = _with_heads(found, layout.before)
-        decoded = self._decode(layout.before, texts.get_column("rest").to_list())
-        _fit(_not_digits(text) == _accounted_for(texts, decoded, text))
-        numbers = self._number(layout.before, texts)
+        groups = _with_heads(found, layout.before)
+        texts = self._texts(layout.before, groups.select("rest", "head", "numbered").rows())
+        sizes = groups.get_column("lines")
+        repeated = sum(n * one.not_digits for n, one in zip(sizes.to_list(), texts, strict=True))
+        _fit(_not_digits(text) == repeated + _in_ends(text, int(sizes.sum())))
         run = pl.lit(_repeated(runs, lengths) if several else runs[0], dtype=pl.Int64)
-        keys = _keys(lines.select(run, "rest", "hash"), found, decoded) if self._unique else None
-        counts = numbers.to_frame().select(
-            run.first().alias("run"), "text", texts.get_column("lines")
-        )
+        keys = _keys(lines.select(run, "rest", "hash"), found, texts) if self._unique else None
+        number = pl.Series("text", [one.number for one in texts], dtype=pl.UInt32)
+        counts = groups.select(run.first().alias("run"), number, "lines")
         if several:
             per_run = lines.select(run.alias("run"), "rest").group_by("run", "rest")
             counted = per_run.agg(pl.len().cast(pl.Int64).alias("lines"))
-            numbered = found.lazy().select("rest", numbers)
+            numbered = found.lazy().select("rest", number)
             counts = counted.join(numbered, on="rest").select(*counts.columns).collect()
         return Groups(counts, keys)
 
@@ -158,33 +162,31 @@ class Grouper:
             binary.bin.slice(start, end - start).hash().alias("hash"),
         )
 
-    def _decode(self, before: str, rests: list[str]) -> list[Decoded]:
-        known = self._decoded.setdefault(before, {})
-        for rest in rests:
-            if rest not in known:
-                known[rest] = _decoded(before, rest)
-        return [known[rest] for rest in rests]
+    def _texts(self, before: str, groups: list[tuple[str, str, bool]]) -> list[Text]:
+        """Give the text of each group: what follows the uid, what it begins with, whether it has a number."""
+        known = self._known.setdefault(before, {})
+        for group in groups:
+            if group not in known:
+                rest, head, numbered = group
+                record, cell = _decoded(f"{before}{rest}")
+                not_digits = _count_not_digits(f"{before}{head}{rest}")
+                with self._lock:  # another thread may have been here in between
+                    text = Text(len(self.texts), record, head, numbered, cell, not_digits)
+                    if known.setdefault(group, text) is text:
+                        self.texts.append(text)
+        return [known[group] for group in groups]
 
-    def _number(self, before: str, texts: pl.DataFrame) -> pl.Series:
-        rows = texts.select("rest", "head", "numbered").iter_rows()
-        with self._lock:  # what is looked up and then added must not be added twice
-            numbers = [
-                self.numbers.setdefault(Text(before, *row), len(self.numbers)) for row in rows
-            ]
-        return pl.Series("text", numbers, dtype=pl.UInt32)
 
-
-def _decoded(before: str, rest: str) -> Decoded:
+def _decoded(line: str) -> tuple[Record, int]:
     try:
-        record = records.decode_line(f"{before}{rest}".encode())
+        record = records.decode_line(line.encode())
     except records.REFUSALS as error:
         raise UnfitError from error
     # Where records name their run, labels and the notes on them are the general reader's.
     _fit(record.run is UNSET or record.run is None)
     _fit(records.fits_64_bits(record))
     trial = 1 if record.trial is UNSET else record.trial  # a line may say so or leave it out
-    cell = hash((record.site, record.condition, trial))
-    return Decoded(record, cell, _others(before) + _others(rest))
+    return record, hash((record.site, record.condition, trial))
 
 
 def _repeated(runs: list[int], lengths: list[int]) -> pl.Series:
@@ -235,25 +237,17 @@ def _not_digits(text: bytes) -> int:
     return sum(int(np.count_nonzero(piece - ord("0") > 9)) for piece in pieces)  # noqa: PLR2004
 
 
-def _others(text: str) -> int:
-    """Count the bytes of a text that are no digits."""
+def _count_not_digits(text: str) -> int:
     return len(text.encode().translate(None, _DIGITS))
 
 
-def _accounted_for(texts: pl.DataFrame, decoded: list[Decoded], block: bytes) -> int:
-    """Count the bytes that are no digits in what the lines repeat and in what ends them."""
-    heads = texts.get_column("head")
-    in_head = {head: _others(head) for head in heads.unique().to_list()}
-    lines: list[int] = texts.get_column("lines").to_list()
-    in_lines = sum(
-        n * (one.not_digits + in_head[head])
-        for n, one, head in zip(lines, decoded, heads.to_list(), strict=True)
-    )
-    returns = block.count(b"\r\n") if b"\r" in block else 0  # to look for one byte is much faster
-    return in_lines + sum(lines) - (not block.endswith(b"\n")) + returns
+def _in_ends(text: bytes, lines: int) -> int:
+    """Count the bytes that end so many lines."""
+    returns = text.count(b"\r\n") if b"\r" in text else 0  # to look for one byte is much faster
+    return lines - (not text.endswith(b"\n")) + returns
 
 
-def _keys(lines: pl.LazyFrame, found: pl.DataFrame, decoded: list[Decoded]) -> NDArray[np.uint64]:
+def _keys(lines: pl.LazyFrame, found: pl.DataFrame, texts: list[Text]) -> NDArray[np.uint64]:
     """Mix each uid's hash with the other parts of the key; whether equal ones are of one key, others settle."""
     import numpy as np
 
@@ -261,7 +255,7 @@ def _keys(lines: pl.LazyFrame, found: pl.DataFrame, decoded: list[Decoded]) -> N
     codes = rest.to_physical().to_numpy()
     cells = np.zeros(int(codes.max()) + 1, dtype=np.uint64)
     in_groups = found.get_column("rest").to_physical().to_numpy()
-    cells[in_groups] = np.array([one.cell for one in decoded], dtype=np.int64).view(np.uint64)
+    cells[in_groups] = np.array([one.cell for one in texts], dtype=np.int64).view(np.uint64)
     # The product wraps around, which is meant: it spreads small numbers over all bits.
     keys: NDArray[np.uint64] = (
         uid.to_numpy() ^ cells[codes] ^ (run.to_numpy().astype(np.uint64) * _ODD)
