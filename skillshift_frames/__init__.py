@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 from skillshift_frames._version import __version__
 
 if TYPE_CHECKING:
+    from skillshift_frames.agreement import CORRELATIONS, DISTRIBUTIONS, GATES, Agreement, agreement
     from skillshift_frames.anchor import anchor
     from skillshift_frames.audit import audit
     from skillshift_frames.benchmark import SKILLSHIFT, Benchmark, load_benchmark, resolve_benchmark
     from skillshift_frames.calibrate import CALIBRATION, calibrate
     from skillshift_frames.cells import bounds, cells, coverage, gaps, shards
     from skillshift_frames.compare import Comparison, LiftBounds, Outcomes, Use, compare
+    from skillshift_frames.costs import COSTS, costs
     from skillshift_frames.decide import Decision, decide
     from skillshift_frames.entry import ENTRIES, published, read_entries
     from skillshift_frames.entry_check import check_entry
@@ -45,7 +47,13 @@ if TYPE_CHECKING:
         cell_intervals,
         intervals,
     )
+    from skillshift_frames.judges import Judges
     from skillshift_frames.leaderboard import LEADERBOARD, leaderboard
+    from skillshift_frames.lift import skill_lift
+    from skillshift_frames.lift_cases import LIFT_CASES
+    from skillshift_frames.lift_means import Mean
+    from skillshift_frames.lift_result import METRIC_LIFTS, Positive, SkillLift
+    from skillshift_frames.lift_tools import ToolLift
     from skillshift_frames.lifts import LIFTS
     from skillshift_frames.metrics import (
         average_skill_calls,
@@ -61,8 +69,12 @@ if TYPE_CHECKING:
     from skillshift_frames.paired_bounds import PAIRED_BOUNDS, paired_bounds
     from skillshift_frames.plan import PowerPlan, plan
     from skillshift_frames.ranks import RANKS, ranks
+    from skillshift_frames.readers.scores import read_scores
     from skillshift_frames.readers.tasks import check_tasks, from_frame, read_tasks, scan_tasks
+    from skillshift_frames.readers.trial_tasks import tasks_of
+    from skillshift_frames.readers.trials import check_trials, read_trials
     from skillshift_frames.receipt import records_digest
+    from skillshift_frames.regress import CHANGES, Regression, regress
     from skillshift_frames.render.entries import write_entry
     from skillshift_frames.render.files import write_tasks
     from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
@@ -72,8 +84,19 @@ if TYPE_CHECKING:
     from skillshift_frames.table import grid, identity, slots, table
     from skillshift_frames.tallies import read_tally
     from skillshift_frames.tally import merge, tally
+    from skillshift_frames.trials import TRIALS, with_arms
 
 _HOMES = {
+    "agreement": ("CORRELATIONS", "DISTRIBUTIONS", "GATES", "Agreement", "agreement"),
+    "costs": ("COSTS", "costs"),
+    "judges": ("Judges",),
+    "lift": ("skill_lift",),
+    "lift_cases": ("LIFT_CASES",),
+    "lift_means": ("Mean",),
+    "lift_result": ("METRIC_LIFTS", "Positive", "SkillLift"),
+    "lift_tools": ("ToolLift",),
+    "readers.scores": ("read_scores",),
+    "regress": ("CHANGES", "Regression", "regress"),
     "anchor": ("anchor",),
     "audit": ("audit",),
     "benchmark": ("SKILLSHIFT", "Benchmark", "load_benchmark", "resolve_benchmark"),
@@ -122,6 +145,8 @@ _HOMES = {
         "ranks",
     ),
     "readers.tasks": ("check_tasks", "from_frame", "read_tasks", "scan_tasks"),
+    "readers.trial_tasks": ("tasks_of",),
+    "readers.trials": ("check_trials", "read_trials"),
     "receipt": ("records_digest",),
     "render.entries": ("write_entry",),
     "render.files": ("write_tasks",),
@@ -139,6 +164,7 @@ _HOMES = {
     "table": ("grid", "identity", "slots", "table"),
     "tallies": ("read_tally",),
     "tally": ("merge", "tally"),
+    "trials": ("TRIALS", "with_arms"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -146,15 +172,22 @@ __all__ = [
     "CALIBRATION",
     "CELLS",
     "CELL_INTERVALS",
+    "CHANGES",
+    "CORRELATIONS",
+    "COSTS",
+    "DISTRIBUTIONS",
     "ENTRIES",
     "FAMILY_TALLY",
     "FAULTS",
     "FEASIBILITY",
     "FINDINGS",
+    "GATES",
     "HEADROOM",
     "INTERVALS",
     "LEADERBOARD",
     "LIFTS",
+    "LIFT_CASES",
+    "METRIC_LIFTS",
     "MOMENTS",
     "PAIRED_BOUNDS",
     "RANKS",
@@ -164,6 +197,8 @@ __all__ = [
     "TABLE",
     "TALLY",
     "TASKS",
+    "TRIALS",
+    "Agreement",
     "Benchmark",
     "BenchmarkError",
     "BuiltEntry",
@@ -171,15 +206,22 @@ __all__ = [
     "Decision",
     "Fault",
     "InputError",
+    "Judges",
     "LiftBounds",
+    "Mean",
     "Outcomes",
     "OutputExistsError",
+    "Positive",
     "PowerPlan",
     "RecordError",
+    "Regression",
+    "SkillLift",
     "SkillshiftError",
     "SkillshiftWarning",
+    "ToolLift",
     "Use",
     "__version__",
+    "agreement",
     "anchor",
     "audit",
     "average_skill_calls",
@@ -191,8 +233,10 @@ __all__ = [
     "cells",
     "check_entry",
     "check_tasks",
+    "check_trials",
     "common_tasks",
     "compare",
+    "costs",
     "coverage",
     "decide",
     "family",
@@ -214,20 +258,26 @@ __all__ = [
     "published",
     "ranks",
     "read_entries",
+    "read_scores",
     "read_tally",
     "read_tasks",
+    "read_trials",
     "records_digest",
+    "regress",
     "resolve_benchmark",
     "scan_tasks",
     "shards",
     "shift",
     "shift_intervals",
     "skill_failure_rate",
+    "skill_lift",
     "slots",
     "success_rate",
     "table",
     "tally",
     "tally_on_spark",
+    "tasks_of",
+    "with_arms",
     "write_entry",
     "write_tasks",
 ]

@@ -14,11 +14,13 @@ from typer.exceptions import TyperException
 
 from skillshift_frames._version import __version__
 from skillshift_frames.cli import (
+    agreement,
     calibrate,
     compare,
     entry,
     headroom,
     leaderboard,
+    lift,
     plan,
     records,
 )
@@ -49,6 +51,8 @@ headroom.add_commands(app)
 entry.add_commands(app)
 leaderboard.add_commands(app)
 calibrate.add_commands(app)
+lift.add_commands(app)
+agreement.add_commands(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -15,7 +15,7 @@ Runs: TypeAlias = Annotated[
     typer.Argument(
         metavar="RUN...",
         help="Files of records (.jsonl, .ndjson, also .gz and .zst; .parquet, .arrow), folders (every per_task.jsonl below), "
-        "globs, or - for standard input. One file is one run.",
+        "globs, or - for standard input. One file is one run. Or another tool's results (--from).",
         show_default=False,
     ),
 ]
@@ -52,6 +52,16 @@ MasterOption: TypeAlias = Annotated[
         "--master",
         metavar="URL",
         help="Of --engine spark, such as yarn or spark://host:7077; default: as Spark is configured.",
+        show_default=False,
+    ),
+]
+FromOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="TOOL",
+        help="Whose results these are: skillevaluator, harbor, atif, inspect, agentlab, asi, skill-creator, tau-bench, "
+        "skillsbench, agentops. Default: whichever they look like.",
         show_default=False,
     ),
 ]

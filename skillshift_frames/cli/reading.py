@@ -23,14 +23,26 @@ class Reading(TypedDict):
     pool: bool
     benchmark: str
     extra: ExtraPolicy
+    from_: str | None
 
 
 def reading(
-    label: list[str] | None, benchmark: str, *, pool: bool = False, extra: ExtraPolicy
+    label: list[str] | None,
+    benchmark: str,
+    *,
+    pool: bool = False,
+    extra: ExtraPolicy,
+    from_: str | None = None,
 ) -> Reading:
     """Give the options as `skillshift_frames.read_tasks` takes them, and make sure that the reading can be stopped."""
     let_interrupts_through()
-    return {"labels": parse_labels(label), "pool": pool, "benchmark": benchmark, "extra": extra}
+    return {
+        "labels": parse_labels(label),
+        "pool": pool,
+        "benchmark": benchmark,
+        "extra": extra,
+        "from_": from_,
+    }
 
 
 def hint_at_shards(cells: pl.DataFrame) -> None:

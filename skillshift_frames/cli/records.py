@@ -18,6 +18,7 @@ from skillshift_frames.cli.options import (
     Extra,
     Force,
     FormatOption,
+    FromOption,
     Labels,
     LevelOption,
     MasterOption,
@@ -73,6 +74,7 @@ def table(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
+    from_: FromOption = None,
     unique: Unique = True,
     engine: EngineOption = "polars",
     master: MasterOption = None,
@@ -94,7 +96,7 @@ def table(
     def make(chosen: Format, *, color: bool) -> str:
         tasks, axes, cells = _cells(
             runs,
-            reading(label, benchmark, pool=pool, extra=extra),
+            reading(label, benchmark, pool=pool, extra=extra, from_=from_),
             errors,
             families=ci,
             unique=unique,
@@ -138,6 +140,7 @@ def cells(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
+    from_: FromOption = None,
     unique: Unique = True,
     engine: EngineOption = "polars",
     master: MasterOption = None,
@@ -158,7 +161,7 @@ def cells(
     def make(chosen: Format, *, color: bool) -> str:
         tasks, axes, cells = _cells(
             runs,
-            reading(label, benchmark, pool=pool, extra=extra),
+            reading(label, benchmark, pool=pool, extra=extra, from_=from_),
             errors,
             families=ci,
             unique=unique,
@@ -198,6 +201,7 @@ def check(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
+    from_: FromOption = None,
     benchmark: BenchmarkOption = "skillshift",
     strict: Annotated[
         bool,
@@ -215,7 +219,7 @@ def check(
     @cache
     def work() -> tuple[pl.DataFrame, pl.DataFrame, checks.Measured | None]:
         valid, faults = sf.check_tasks(
-            runs or [], **reading(label, benchmark, pool=pool, extra=extra)
+            runs or [], **reading(label, benchmark, pool=pool, extra=extra, from_=from_)
         )
         if "error" in faults.get_column("severity"):
             return valid, faults, None
@@ -256,6 +260,7 @@ def export(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
+    from_: FromOption = None,
     benchmark: BenchmarkOption = "skillshift",
     force: Force = False,
 ) -> None:
@@ -268,7 +273,9 @@ def export(
     known_suffix(output)  # before the files are read, which may take long
     refuse_to_overwrite(output, force=force)
     with progress_shown():
-        tasks = sf.read_tasks(runs or [], **reading(label, benchmark, pool=pool, extra=extra))
+        tasks = sf.read_tasks(
+            runs or [], **reading(label, benchmark, pool=pool, extra=extra, from_=from_)
+        )
         sf.write_tasks(tasks, output, force=force)
     records, runs_read = tasks.height, tasks.get_column("run").n_unique()
     say(
@@ -298,7 +305,18 @@ def _cells(
         if how["extra"] == "keep":
             msg = "--extra keep is for --engine polars; counts, which come back from Spark, have no more columns"
             raise sf.InputError(msg)
-        read = sf.tally_on_spark(runs or [], master=master, families=families, **how)  # type: ignore[arg-type]  # extra was looked at
+        if how["from_"] is not None:
+            msg = "--from is for --engine polars; export what another tool wrote, and let Spark read that"
+            raise sf.InputError(msg)
+        read = sf.tally_on_spark(
+            runs or [],
+            master=master,
+            families=families,
+            labels=how["labels"],
+            pool=how["pool"],
+            benchmark=how["benchmark"],
+            extra=how["extra"],
+        )
     elif master is not None:
         msg = "--master is for --engine spark"
         raise sf.InputError(msg)

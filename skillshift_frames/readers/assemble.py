@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import polars as pl
 
-from skillshift_frames.benchmark import BenchmarkLike, infer_benchmark, known_benchmark
-from skillshift_frames.errors import check_choice
+from skillshift_frames.benchmark import (
+    SKILLSHIFT,
+    BenchmarkLike,
+    infer_benchmark,
+    known_benchmark,
+)
+from skillshift_frames.errors import InputError, check_choice
 from skillshift_frames.progress import start
 from skillshift_frames.readers.checks import LINE, SOURCE, find_faults
 from skillshift_frames.readers.extras import extra_column, join_columns, without_nesting
@@ -15,38 +21,68 @@ from skillshift_frames.readers.frames import conform, read_frame
 from skillshift_frames.readers.jsonl import Part, read_jsonl
 from skillshift_frames.readers.records import Extra
 from skillshift_frames.readers.sources import Paths, Source, resolve_sources, size_of
+from skillshift_frames.readers.trial_tasks import convert
+from skillshift_frames.readers.trials import collect, named_paths, of_other_tools
 from skillshift_frames.readers.wording import printable
 from skillshift_frames.schema import FAULTS, TASKS
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Collection, Mapping
 
     from skillshift_frames.readers.diagnosis import Finding
 
 
 class Checked(NamedTuple):
-    """What was read: the rows without a fault, every fault, and what a user should be told besides."""
+    """What was read: the rows without a fault, every fault, and what a user should be told besides.
+
+    ``damaged`` are the faults of another tool's files with which reading goes on.
+    """
 
     valid: pl.DataFrame
     faults: pl.DataFrame
     notes: list[str]
+    damaged: pl.DataFrame = FAULTS.to_frame()
 
 
-def check_paths(
+def check_paths(  # noqa: PLR0917 - as the public functions name them
     paths: Paths,
     labels: Mapping[str, str | os.PathLike[str]] | None,
     pool: bool | str,  # noqa: FBT001 - passed on from the public functions
     benchmark: BenchmarkLike,
     extra: Extra,
+    from_: str | None = None,
 ) -> Checked:
     """Read files and check them; arguments as for `skillshift_frames.read_tasks`."""
     known = known_benchmark(benchmark) or "infer"
     refuse_unknown_extra(extra)
+    if of_other_tools(paths, from_):
+        if labels or pool:
+            msg = "results of another tool name their own runs; --label and --pool are for files of records"
+            raise InputError(msg)
+        return _check_trials(paths, known, from_)
     sources, notes = resolve_sources(paths, labels=labels, pool=pool)
     asked = {source.label for source in sources} if pool else set(labels or {})
     checked = check_sources(sources, known, extra, asked)
     return checked._replace(notes=notes + checked.notes)
+
+
+def _check_trials(paths: Paths, benchmark: BenchmarkLike, from_: str | None) -> Checked:
+    """Read another tool's results as records; of a thousand trials one is always damaged, and the others stay."""
+    if benchmark == SKILLSHIFT:
+        first = printable(os.fspath(named_paths(paths)[0]))
+        msg = (
+            f"{first}: another tool's results have skills and agents, not the sites and conditions of skillshift; "
+            "use benchmark='infer' (--benchmark infer), or a benchmark of your own"
+        )
+        raise InputError(msg)
+    trials, damaged, notes = collect(paths, from_)
+    if not trials.height:
+        return Checked(TASKS.to_frame(), damaged, notes)
+    tools = ", ".join(trials.get_column("tool").unique().sort())
+    tasks, more = convert(trials)
+    source = Source(f"<{tools}>", "parquet", None, "")
+    checked = check_frame(tasks, source, benchmark, "refuse")
+    return checked._replace(notes=[*notes, *more], damaged=damaged)
 
 
 def check_sources(

@@ -48,6 +48,19 @@ class Source:
     label: str
 
 
+def holds_records(name: str) -> bool:
+    """Tell whether a file in a folder is one that the folder is searched for."""
+    return name in _NAMES
+
+
+def is_of_records(path: str) -> bool:
+    """Tell whether a file's name is that of records."""
+    stem = path
+    for suffix in _COMPRESSIONS:
+        stem = stem.removesuffix(suffix)
+    return Path(stem).suffix.lower() in _SUFFIXES
+
+
 def is_kept(source: Source) -> bool:
     """Tell a file, which can be read again, from standard input or a pipe, where what was read is gone."""
     return source.path != STDIN and os.path.isfile(source.path)  # noqa: PTH113 - the path is used as it was given
@@ -157,7 +170,7 @@ def _expand(path: str) -> list[str]:
         path = os.path.expanduser(path)  # noqa: PTH111 - as below
     if os.path.isdir(path):  # noqa: PTH112 - the path is shown as it was given
         # A link whose file is gone is one, too: a run must not go missing without a word.
-        inside = files_below(path, _NAMES.__contains__)
+        inside = files_below(path, holds_records)
         if not inside:
             msg = f"{path}: no {_RECORDS}.jsonl in this folder or below it"
             raise InputError(msg)

@@ -33,6 +33,7 @@ def read_tasks(
     pool: bool | str = False,
     benchmark: BenchmarkLike = "skillshift",
     extra: Extra = "refuse",
+    from_: str | None = None,
 ) -> pl.DataFrame:
     """Read files of records into one checked frame.
 
@@ -43,7 +44,9 @@ def read_tasks(
     paths
         One path or several: ``.jsonl`` or ``.ndjson`` (also ``.gz``, ``.zst``), ``.parquet``, ``.arrow``, ``-`` for standard
         input,
-        a folder (every ``per_task.jsonl`` in it or below), or a glob. A path that exists as written is never taken for
+        a folder (every ``per_task.jsonl`` in it or below), or a glob. A folder without one may be another tool's results:
+        they are read as `read_trials` does, and become records as `tasks_of` says; which format it is comes as a
+        `SkillshiftWarning`. A path that exists as written is never taken for
         a glob. A file named twice, also through a link, is read once, with a `SkillshiftWarning`.
     labels
         Label → path, for files whose run should not be called by the file's name.
@@ -55,6 +58,9 @@ def read_tasks(
     extra
         What to do with keys that are not the record's: ``"refuse"`` them, ``"keep"`` them as columns (of one type each;
         objects and arrays as JSON text), ``"ignore"`` them, with one `SkillshiftWarning` that names them.
+    from_
+        The format, where all paths are another tool's results and their content does not say of which: as for
+        `read_trials`.
 
     Returns
     -------
@@ -96,7 +102,7 @@ def read_tasks(
     │ asi ┆ skillshift.gitlab.v2.9 ┆ false   ┆ 10    │
     └─────┴────────────────────────┴─────────┴───────┘
     """
-    return valid_or_raise(check_paths(paths, labels, pool, benchmark, extra))
+    return valid_or_raise(check_paths(paths, labels, pool, benchmark, extra, from_))
 
 
 def check_tasks(
@@ -106,6 +112,7 @@ def check_tasks(
     pool: bool | str = False,
     benchmark: BenchmarkLike = "skillshift",
     extra: Extra = "refuse",
+    from_: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Read files of records as `read_tasks` does, and give what is right and what is wrong with them.
 
@@ -133,10 +140,10 @@ def check_tasks(
     >>> valid.height, faults["line"].to_list(), faults["field"].to_list(), faults["value"].to_list()
     (0, [1], ['success'], ['1'])
     """
-    checked = check_paths(paths, labels, pool, benchmark, extra)
+    checked = check_paths(paths, labels, pool, benchmark, extra, from_)
     for note in checked.notes:
         warnings.warn(note, SkillshiftWarning, stacklevel=2)
-    return checked.valid, checked.faults
+    return checked.valid, pl.concat([checked.damaged, checked.faults])
 
 
 def scan_tasks(
@@ -259,6 +266,7 @@ def valid_or_raise(checked: Checked) -> pl.DataFrame:
     errors = checked.faults.filter(pl.col("severity") == "error")
     if errors.height:
         raise RecordError(errors)
-    if checked.faults.height:
-        warnings.warn("\n".join(describe_faults(checked.faults)), SkillshiftWarning, stacklevel=3)
+    for faults in (checked.damaged, checked.faults):
+        if faults.height:
+            warnings.warn("\n".join(describe_faults(faults)), SkillshiftWarning, stacklevel=3)
     return checked.valid

@@ -15,11 +15,13 @@ two costs taken in the same run on the same machine, each the median of several 
 - lines of another layout, from the first one on or in the last one only, against the general reader, which reads
   all of them one by one;
 - 1,000 complete runs in 1,000 files (``--quick``: 50), against one file of the same size;
-- a table of 10,000 to 10,000,000 records: what a megabyte takes, beyond what the smallest file does.
+- a table of 10,000 to 10,000,000 records: what a megabyte takes, beyond what the smallest file does;
+- ``export`` of the 20,000 trial folders of two Harbor jobs (``--quick``: 2,000), against parsing the same 40,000 files with
+  Python's ``json`` one by one; and against ``export`` of a quarter of them, which shows that the time is linear.
 
 What can go wrong: another process on the machine (run it again), a cold disk (the first round is not counted), fewer
 cores than two (Polars shares work out), too little memory (2 GB for the full size). So nothing here fails: a line over
-its limit says ``over``, and somebody looks. Generated records (750 MB in full size, seeded) lie in a temporary folder,
+its limit says ``over``, and somebody looks. Generated records (750 MB in full size, seeded) and trials (500 MB) lie in a temporary folder,
 or in ``$SKILLSHIFT_BENCH_DIR`` to be used again.
 """
 
@@ -39,10 +41,20 @@ import polars as pl
 from tests.bench.intervals import TIMES, measure_intervals
 from tests.bench.measure import measure
 from tests.bench.records import write_records, write_runs
+from tests.bench.trials import write_trials
 
 DEMO = Path(__file__).parents[2] / "data" / "demo"
 ONE_RUN, INDUCED = DEMO / "reference.jsonl", DEMO / "induced.jsonl"
 OURS = (sys.executable, "-m", "skillshift_frames")
+
+#: What is in the files, and nothing made of it.
+PARSE = (
+    "import json, os, sys\n"
+    "for folder, _, files in os.walk(sys.argv[1]):\n"
+    "    for name in files:\n"
+    "        if name in {'result.json', 'trajectory.json'}:\n"
+    "            json.load(open(os.path.join(folder, name), 'rb'))"
+)
 
 _KEYS = "['site', 'condition']"
 _MEANS = "['success', 'steps', 'skill_calls']"
@@ -151,6 +163,7 @@ def main() -> None:
             [10_000, 100_000, 200_000] if quick else [10_000, 100_000, 1_000_000, count, 10_000_000]
         )
         against_size([records_of(folder, size) for size in sizes])
+        measure_trials(folder, 2_000 if quick else 20_000)
 
 
 def records_of(folder: Path, count: int) -> Path:
@@ -235,6 +248,23 @@ def against_size(paths: list[Path]) -> None:
             slope,
         )
         print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def measure_trials(folder: Path, count: int) -> None:
+    """Measure the reading of trial folders, and print its rows."""
+    commands, names = {}, []
+    for size in (count, count // 4):
+        path = folder / f"trials-{size}"
+        if not path.exists():
+            write_trials(path, size)
+        names.append(f"export of {size:,} trial folders")
+        out = str(folder / "trials.parquet")
+        read = ["export", str(path), "--from", "harbor", "--benchmark", "infer", "-o", out]
+        commands[names[-1]] = [*OURS, *read, "--force"]
+    parsed = "json.load of their files"
+    commands[parsed] = python(PARSE, str(folder / f"trials-{count}"))
+    # No more memory than Polars itself needs, and a row per trial.
+    compare(commands, [Line(names[0], parsed, 3.0), Line(names[0], names[1], 4.4, 1.5)], rounds=3)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,55 @@
+"""What the commands over other tools' results have in common: which files, which side, which format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import skillshift_frames as sf
+from skillshift_frames.cli.reading import let_interrupts_through
+from skillshift_frames.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from skillshift_frames.regress import LiftSet
+
+
+def read_sides(
+    sources: list[str] | None,
+    with_: list[str] | None,
+    without: list[str] | None,
+    from_: str | None,
+) -> tuple[pl.DataFrame, dict[str, str | None]]:
+    """Read trials, and give with them what `skillshift_frames.skill_lift` needs to tell the two sides.
+
+    With sources, ``--with`` and ``--without`` are names in them; without any they are paths.
+    """
+    let_interrupts_through()
+    if sources:
+        names = {"with_": _name("--with", with_), "without": _name("--without", without)}
+        return sf.read_trials(sources, from_=from_), names
+    if not with_ or not without:
+        msg = "no results were named: SOURCE, or --with PATH and --without PATH"
+        raise InputError(msg)
+    sides = [sf.read_trials(paths, from_=from_) for paths in (with_, without)]
+    return sf.with_arms(*sides), {}
+
+
+def _name(option: str, given: list[str] | None) -> str | None:
+    if given is None:
+        return None
+    if len(given) > 1:
+        msg = f"{option} is given twice; with SOURCE it names one arm, run or agent"
+        raise InputError(msg)
+    return given[0]
+
+
+def read_lifts(path: str, from_: str | None) -> LiftSet | pl.DataFrame:
+    """Read one date's lifts: files that ``lift --format json`` wrote, else trials."""
+    from skillshift_frames.readers.lift_files import lift_files  # noqa: PLC0415 - not for --help
+    from skillshift_frames.regress import read_lift_sets  # noqa: PLC0415
+
+    let_interrupts_through()
+    files = lift_files(Path(path)) if from_ is None else []
+    return read_lift_sets(files) if files else sf.read_trials([path], from_=from_)

@@ -1,0 +1,114 @@
+"""What ``lift --format json`` wrote → its cases again, checked."""
+
+from __future__ import annotations
+
+import glob
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillshift_frames.errors import InputError
+from skillshift_frames.readers.tools.files import Damage, parse_json, peek
+from skillshift_frames.readers.wording import as_written, snippet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TEXTS = ("tool", "run", "skill", "agent", "model")
+_NUMBERS = ("with", "without", "lift")
+
+
+class LiftFile(NamedTuple):
+    """One file's cases, and the policies they were computed under."""
+
+    errors: str
+    composite: str
+    weights: dict[str, float]
+    cases: list[dict[str, Any]]
+
+
+def is_lift_file(content: object) -> bool:
+    """Tell whether JSON is what ``lift --format json`` writes."""
+    return isinstance(content, dict) and {"metrics", "composite", "coverage"} <= set(content)
+
+
+def read_lift_file(path: Path) -> LiftFile:
+    """Read the cases of a file that ``lift --format json`` wrote.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, is no such file, or its cases contradict themselves.
+    """
+    try:
+        content = parse_json(path.read_bytes())
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror}"
+        raise InputError(msg) from error
+    except Damage as damage:
+        msg = f"{path}: {damage.message}" + (f" ({damage.hint})" if damage.hint else "")
+        raise InputError(msg) from damage
+    if not is_lift_file(content):
+        raise _not_one(path, "metrics, composite and coverage are needed")
+    if content.get("schema_version") != 1:
+        raise _not_one(path, "schema_version 1 is needed")
+    cases, made = content.get("cases"), content["composite"]
+    if not isinstance(cases, list) or not isinstance(made, dict):
+        raise _not_one(path, "a list of cases is needed")
+    weights = made.get("weights")
+    if not isinstance(weights, dict) or not all(map(_is_number, weights.values())):
+        raise _not_one(path, "the composite's weights are needed")
+    return LiftFile(
+        str(content.get("errors")),
+        str(made.get("policy")),
+        {name: float(weight) for name, weight in weights.items()},
+        [_case(path, number, case) for number, case in enumerate(cases)],
+    )
+
+
+def _not_one(path: Path, needed: str) -> InputError:
+    return InputError(f"{path}: is not what lift --format json writes: {needed}")
+
+
+def _case(path: Path, number: int, case: object) -> dict[str, Any]:
+    place = f"{path}: cases[{number}]"
+    if not isinstance(case, dict):
+        msg = f"{place}: {snippet(as_written(case))} is no object"
+        raise InputError(msg)
+    for name in _TEXTS:
+        if not isinstance(case.get(name), str | None):
+            raise _odd(place, case, name, "a text or null")
+    if not isinstance(case.get("uid"), str):
+        raise _odd(place, case, "uid", "a text")
+    if not isinstance(case.get("negative"), bool):
+        raise _odd(place, case, "negative", "true or false")
+    for name in _NUMBERS:
+        if not _is_number(case.get(name)):
+            raise _odd(place, case, name, "a number")
+    if abs(case["with"] - case["without"] - case["lift"]) > 1e-9 * max(1, abs(case["with"])):
+        msg = f"{place}: lift {case['lift']} is not with − without"
+        raise InputError(msg)
+    numbers = {name: float(case[name]) for name in _NUMBERS}
+    return {**dict.fromkeys(_TEXTS), **case, **numbers}
+
+
+def _odd(place: str, case: Mapping[str, object], name: str, needed: str) -> InputError:
+    return InputError(f"{place}: {name}: {snippet(as_written(case.get(name)))}; {needed} is needed")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def lift_files(path: Path) -> list[Path]:
+    """Give the files that a path names if they are what ``lift --format json`` writes; none if they are anything else.
+
+    A path is a file, a glob, or a folder with such files directly in it.
+    """
+    if path.is_dir():
+        named = sorted(path.glob("*.json"))
+    elif path.is_file():
+        named = [path]
+    else:
+        named = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207 - the pattern may be absolute
+    return [file for file in named if file.is_file() and is_lift_file(peek(file))]

@@ -1,0 +1,299 @@
+"""``lift``, ``agreement`` and ``regress``: what is read, what is printed, and what an exit code means."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.conftest import Cli
+
+READABLE = ("text", "markdown", "latex", "html")
+
+#: What DESIGN.md section 9 promises of ``lift --format json``.
+PROMISED = {
+    "metrics": {"with", "without", "lift", "low", "high", "cases"},
+    "composite": {"lift", "low", "high", "cases", "positive_share"},
+    "coverage": {"expected", "scored", "errored", "missing", "paired_cases"},
+}
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Callable[..., Path]:
+    """Write a job of Harbor: one folder per trial, a reward or none."""
+
+    def write(name: str, rewards: dict[str, list[float | None]], **result: Any) -> Path:  # noqa: ANN401 - JSON
+        for task, attempts in rewards.items():
+            for number, reward in enumerate(attempts):
+                folder = tmp_path / name / f"{task}__aBcDeF{number}"
+                folder.mkdir(parents=True)
+                content = {
+                    "task_name": task,
+                    "trial_name": folder.name,
+                    "started_at": f"2026-08-01T12:0{number}:00Z",
+                    "agent_info": {"name": "codex", "version": "1"},
+                    "agent_result": {
+                        "cost_usd": 0.5,
+                        "n_input_tokens": 1000,
+                        "n_cache_tokens": 900,
+                        "n_output_tokens": 50,
+                    },
+                    "verifier_result": None if reward is None else {"rewards": {"reward": reward}},
+                    **result,
+                }
+                if reward is None:
+                    error = {
+                        "exception_type": "AgentTimeoutError",
+                        "exception_message": "",
+                        "exception_traceback": "",
+                        "occurred_at": "2026-08-01T12:00:00Z",
+                    }
+                    content["exception_info"] = error
+                (folder / "result.json").write_text(json.dumps(content))
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def jobs(job: Callable[..., Path]) -> tuple[Path, Path]:
+    with_ = job("skill", {"alpha": [1.0, 1.0], "beta": [1.0, 1.0], "gamma": [0.0, None]})
+    return with_, job("plain", {"alpha": [0.0, 0.0], "beta": [1.0, 0.0], "gamma": [None, 0.0]})
+
+
+def lift_json(cli: Cli, *arguments: object) -> dict[str, Any]:
+    result = cli("lift", *arguments, "--format", "json")
+    assert result.code == 0, result.err
+    content: dict[str, Any] = json.loads(result.out)
+    return content
+
+
+def test_two_jobs_are_two_arms(
+    cli: Cli, jobs: tuple[Path, Path], strict_json: Callable[[str], Any]
+) -> None:
+    result = cli("lift", "--with", jobs[0], "--without", jobs[1], "--format", "json")
+    content = strict_json(result.out)
+    assert content["schema_version"] == 1
+    for name, keys in PROMISED.items():
+        found = content[name]["score"] if name == "metrics" else content[name]
+        assert keys <= set(found)
+    assert isinstance(content["notes"], list)
+    assert content["composite"]["lift"] == 0.5
+    assert content["coverage"]["expected"] == 12
+    assert content["costs"]["with"]["tokens"]["total"] == 6 * 1050
+
+
+def test_arms_of_one_source_are_named(cli: Cli, jobs: tuple[Path, Path]) -> None:
+    content = lift_json(cli, *jobs, "--with", "skill", "--without", "plain")
+    assert content["composite"]["lift"] == 0.5
+
+
+@pytest.mark.parametrize("chosen", READABLE)
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("harbor-0.13", ("+0.5000", "one without a reward counts as 0; ours is the same")),
+        ("harbor-0.26", ("+0.6000", "ours differs: cases with more attempts weigh more")),
+    ],
+)
+def test_a_tools_own_number_stands_beside_ours_with_the_reason(
+    cli: Cli, jobs: tuple[Path, Path], policy: str, said: tuple[str, str], chosen: str
+) -> None:
+    """Worked by hand: 4/6 − 1/6 with a missing reward as 0, 4/5 − 1/5 without it; ours (1 + 1/2 + 0) / 3."""
+    result = cli("lift", "--with", jobs[0], "--without", jobs[1], "--as", policy, "-f", chosen)
+    assert result.code == 0
+    assert "+0.5000" in result.out
+    assert all(text in result.out for text in said)
+
+
+@pytest.mark.parametrize("errors", ["exclude", "zero", "fail-arm"])
+@pytest.mark.parametrize("chosen", READABLE)
+def test_policy_and_coverage_are_in_every_format(
+    cli: Cli, jobs: tuple[Path, Path], errors: str, chosen: str
+) -> None:
+    result = cli("lift", "--with", jobs[0], "--without", jobs[1], "--errors", errors, "-f", chosen)
+    assert f"errors {errors}" in result.out
+    assert "10 of 12 expected trials scored" in result.out
+
+
+def test_csv_says_on_stderr_what_it_has_no_place_for(cli: Cli, jobs: tuple[Path, Path]) -> None:
+    result = cli("lift", "--with", jobs[0], "--without", jobs[1], "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.out)))
+    assert [row["metric"] for row in rows] == ["composite", "score", "success"]
+    assert rows[0]["lift"] == "0.5"
+    assert "10 of 12 expected trials scored" in result.err
+    assert "--errors exclude" in result.err
+
+
+def test_gate_is_an_exit_code(cli: Cli, job: Callable[..., Path]) -> None:
+    better = job("better", {f"t{n}": [0.9 + n / 200] for n in range(8)})
+    worse = job("worse", {f"t{n}": [0.2 - n / 200] for n in range(8)})
+    assert cli("lift", "--with", better, "--without", worse, "--gate").code == 0
+    assert cli("lift", "--with", worse, "--without", better, "--gate").code == 1
+    assert cli("lift", "--with", worse, "--without", better).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "no results were named"),
+        (("--with", "x"), "no results were named"),
+        (("{skill}",), "no trial says which arm it is of; name the two sides: run skill"),
+        (("{skill}", "--with", "nope"), "there is no arm, run or agent 'nope'"),
+        (("{skill}", "--with", "a", "--with", "b"), "--with is given twice"),
+        (("nothing-here",), "nothing-here"),
+        (("{skill}", "--composite", "default", "--composite", "score"), "goes with no other"),
+    ],
+)
+def test_bad_requests_are_said(
+    cli: Cli, jobs: tuple[Path, Path], arguments: tuple[str, ...], said: str
+) -> None:
+    given = [argument.format(skill=jobs[0]) for argument in arguments]
+    result = cli("lift", "--format", "text", *given)
+    assert result.code == 2
+    assert said in result.err
+    assert result.out == ""
+
+
+SCORES = """skill,structural,judge,model
+a,92,8.5,m1
+a,92,7.5,m2
+b,85,9,m1
+b,85,8,m2
+c,71,6,m1
+c,71,4,m2
+d,65,,m1
+d,65,5,m2
+"""
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    path = tmp_path / "scores.csv"
+    path.write_text(SCORES)
+    return path
+
+
+AGREE = ("--x", "structural", "--y", "judge", "--by", "model")
+
+
+@pytest.mark.parametrize("chosen", READABLE)
+def test_agreement_in_every_format(cli: Cli, scores: Path, chosen: str) -> None:
+    result = cli(
+        "agreement", scores, *AGREE, "--gate", "structural=70", "--gate", "judge=7", "-f", chosen
+    )
+    assert result.code == 0, result.err
+    assert "missing scores are in no number: judge (m1) 1" in result.out.replace("\\", "")
+    assert "75.0" in result.out  # three of four at 70
+    assert "m1 most lenient" in result.out
+
+
+def test_agreement_as_json(cli: Cli, scores: Path, strict_json: Callable[[str], Any]) -> None:
+    content = strict_json(cli("agreement", scores, *AGREE, "--gate", "70", "-f", "json").out)
+    assert content["schema_version"] == 1
+    first = content["correlations"][0]
+    assert (first["n"], first["missing"]) == (4, 0)
+    assert [(g["score"], g["by"]) for g in content["gates"][:2]] == [
+        ("structural", None),
+        ("judge", None),
+    ]
+    assert content["judges"]["items"] == 3
+
+
+def test_agreement_as_csv_is_the_correlations(cli: Cli, scores: Path) -> None:
+    result = cli("agreement", scores, *AGREE, "-f", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.out)))
+    assert [row["by"] for row in rows] == ["", "m1", "m2"]
+    assert rows[1]["missing"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--x", "structural"), "needs --x COLUMN and --y COLUMN"),
+        (("--x", "structural", "--y", "nope"), "no column 'nope'"),
+        ((*AGREE, "--gate", "high"), "--gate high: a number or COLUMN=NUMBER"),
+        ((*AGREE, "--gate", "speed=3"), "gate for 'speed'"),
+    ],
+)
+def test_bad_agreements_are_said(
+    cli: Cli, scores: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    result = cli("agreement", scores, *arguments)
+    assert result.code == 2
+    assert said in result.err
+
+
+@pytest.fixture
+def dates(job: Callable[..., Path], cli: Cli, tmp_path: Path) -> tuple[Path, Path]:
+    """Two dates: with the skill as good as before, without it as good as with it."""
+    noise = [0.01, -0.02, 0.03, 0.0, -0.01, 0.02, -0.03, 0.015]
+    for date, without in (("old", 0.3), ("new", 0.7)):
+        high = job(f"{date}-with", {f"t{n}": [0.8 + e] for n, e in enumerate(noise)})
+        low = job(
+            f"{date}-plain",
+            {f"t{n}": [without - e * 2] for n, e in enumerate(reversed(noise))}
+            if date == "new"
+            else {f"t{n}": [without - e] for n, e in enumerate(noise)},
+        )
+        out = tmp_path / f"{date}.json"
+        assert cli("lift", "--with", high, "--without", low, "-o", out).code == 0
+    return tmp_path / "old.json", tmp_path / "new.json"
+
+
+@pytest.mark.parametrize("chosen", READABLE)
+def test_regress_names_a_model_that_caught_up(
+    cli: Cli, dates: tuple[Path, Path], chosen: str
+) -> None:
+    result = cli("regress", *dates, "-f", chosen)
+    assert result.code == 0, result.err
+    assert "caught up" in result.out
+    assert cli("regress", *dates, "--gate").code == 0
+
+
+def test_regress_as_json_and_csv(
+    cli: Cli, dates: tuple[Path, Path], strict_json: Callable[[str], Any]
+) -> None:
+    content = strict_json(cli("regress", *dates, "-f", "json").out)
+    assert content["changes"][0]["change"] == "caught up"
+    rows = list(csv.DictReader(io.StringIO(cli("regress", *dates, "-f", "csv").out)))
+    assert rows[0]["without_old"] == str(content["changes"][0]["without_old"])
+
+
+def test_regress_gate_fails_where_a_lift_fell_by_itself(
+    cli: Cli, job: Callable[..., Path], dates: tuple[Path, Path], tmp_path: Path
+) -> None:
+    noise = [0.02, 0.01, -0.02, 0.03, 0.0, -0.03, 0.015, -0.01]
+    low = job("lost", {f"t{n}": [0.4 + e] for n, e in enumerate(noise)})
+    out = tmp_path / "lost.json"
+    assert cli("lift", "--with", low, "--without", tmp_path / "old-plain", "-o", out).code == 0
+    assert cli("regress", dates[0], out, "--gate").code == 1
+
+
+def test_regress_reads_trials_too(cli: Cli, jobs: tuple[Path, Path]) -> None:
+    result = cli("regress", jobs[0], jobs[1])
+    assert result.code == 2
+    assert "no trial says which arm" in result.err
+
+
+def test_regress_needs_two(cli: Cli, dates: tuple[Path, Path]) -> None:
+    assert cli("regress", dates[0]).code == 2
+    assert "no such file" in cli("regress", dates[0], "gone.json").err
+
+
+def test_same_bytes(
+    cli: Cli, jobs: tuple[Path, Path], scores: Path, dates: tuple[Path, Path]
+) -> None:
+    for arguments in (
+        ("lift", "--with", jobs[0], "--without", jobs[1], "--method", "bootstrap"),
+        ("agreement", scores, *AGREE),
+        ("regress", *dates),
+    ):
+        assert cli(*arguments).out == cli(*arguments).out
