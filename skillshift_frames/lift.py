@@ -22,9 +22,10 @@ from skillshift_frames.lift_cases import (
 )
 from skillshift_frames.lift_means import Mean, mean_of
 from skillshift_frames.lift_notes import notes_of
-from skillshift_frames.lift_policies import OUTCOME, POLICIES, SIX, LiftErrors, composite_of
+from skillshift_frames.lift_policies import OUTCOME, POLICIES, LiftErrors, composite_of
 from skillshift_frames.lift_result import METRIC_LIFTS, LiftMethod, Positive, SkillLift
 from skillshift_frames.lift_tools import tool_lift
+from skillshift_frames.readers.tools.evaluator_scores import SIX
 from skillshift_frames.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, Plan, rounded
 from skillshift_frames.stats.intervals import wilson
 from skillshift_frames.trials import WITH, WITHOUT

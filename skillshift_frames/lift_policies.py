@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from skillshift_frames.errors import InputError
+from skillshift_frames.readers.tools.evaluator_scores import DIMENSIONS, SIX
 
 #: What a trial without a score counts as; as in `skillshift_frames.skill_lift`.
 LiftErrors: TypeAlias = Literal["exclude", "zero", "fail-arm"]
@@ -18,27 +19,8 @@ LiftErrors: TypeAlias = Literal["exclude", "zero", "fail-arm"]
 #: Which metrics make the composite: by default the tool's own, else a policy's name, names, or names with weights.
 CompositeLike: TypeAlias = "str | Sequence[str] | Mapping[str, float]"
 
-#: SkillEvaluator's metrics, in its order; before its second metric set there was no security.
-SIX = (
-    "security",
-    "skill_execution",
-    "skill_efficiency",
-    "accuracy",
-    "goal_accuracy",
-    "behavior_check",
-)
 #: The metrics of which the outcome-only lift is the mean: what came out, not how.
 OUTCOME = ("accuracy", "goal_accuracy")
-#: SkillEvaluator's dimensions: which metrics each is made of, and with which weights.
-DIMENSIONS: dict[str, dict[str, float]] = {
-    "security": {"security": 1.0},
-    "correctness": {"accuracy": 1.0},
-    "discoverability": {"skill_execution": 1.0},
-    "effectiveness": {"goal_accuracy": 0.5, "behavior_check": 0.5},
-    "efficiency": {"skill_efficiency": 1.0},
-}
-
-
 #: SkillEvaluator's metrics before there was one for security.
 _FIVE = 5
 

@@ -11,7 +11,8 @@ import polars as pl
 
 from skillshift_frames.lift_cases import ARM, SIDE
 from skillshift_frames.lift_means import difference
-from skillshift_frames.lift_policies import DIMENSIONS, POLICIES, SIX
+from skillshift_frames.lift_policies import POLICIES
+from skillshift_frames.readers.tools.evaluator_scores import DIMENSIONS, SIX
 from skillshift_frames.trials import WITH, WITHOUT
 
 if TYPE_CHECKING:

@@ -29,7 +29,15 @@ SETS = {
     "skill-evaluator-default-v1": FIVE,
     "custom-only": (),
 }
-_DIMENSIONS = "skill-evaluator-dimension-mean-v1"
+#: SkillEvaluator's dimensions: which metrics each is made of, and with which weights.
+DIMENSIONS: dict[str, dict[str, float]] = {
+    "security": {"security": 1.0},
+    "correctness": {"accuracy": 1.0},
+    "discoverability": {"skill_execution": 1.0},
+    "effectiveness": {"goal_accuracy": 0.5, "behavior_check": 0.5},
+    "efficiency": {"skill_efficiency": 1.0},
+}
+_BY_DIMENSION = "skill-evaluator-dimension-mean-v1"
 _THRESHOLD = 0.5
 _DECIMALS = 4
 
@@ -71,12 +79,12 @@ def scoring_of(result: dict[str, Any], policy: dict[str, Any], found: Trials) ->
         metrics = tuple(name for name in named if name in SIX)
     by_dimension = _says_dimensions(result) or _says_dimensions(policy)
     if by_dimension:
-        found.note(f"the score is the mean of five dimensions, as {_DIMENSIONS} says")
+        found.note(f"the score is the mean of five dimensions, as {_BY_DIMENSION} says")
     return Scoring(metrics, by_dimension, threshold if is_number(threshold) else _THRESHOLD)
 
 
 def _says_dimensions(content: Mapping[str, Any]) -> bool:
-    return content.get("score_policy") == _DIMENSIONS
+    return content.get("score_policy") == _BY_DIMENSION
 
 
 def judge(reward: dict[str, Any], scoring: Scoring, path: Path, found: Trials) -> Judged:
@@ -140,10 +148,11 @@ def dimension_mean(metrics: Mapping[str, float]) -> float:
     >>> round(dimension_mean(dict.fromkeys(SIX, 0.5) | {"goal_accuracy": 1.0}), 4)
     0.55
     """
-    effectiveness = (metrics["goal_accuracy"] + metrics["behavior_check"]) / 2
-    security = metrics.get("security", metrics["behavior_check"])
-    parts = (security, metrics["accuracy"], metrics["skill_execution"], effectiveness)
-    return (sum(parts) + metrics["skill_efficiency"]) / 5
+    known = {"security": metrics["behavior_check"], **metrics}
+    means = [
+        sum(weight * known[name] for name, weight in parts.items()) for parts in DIMENSIONS.values()
+    ]
+    return sum(means) / len(means)
 
 
 def passes(score: float, scoring: Scoring) -> bool:
