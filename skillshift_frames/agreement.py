@@ -10,9 +10,11 @@ import polars as pl
 
 from skillshift_frames.errors import InputError, check_frame
 from skillshift_frames.judges import compare_judges, ends_of
+from skillshift_frames.readers.scores import ITEMS
 from skillshift_frames.sampling import DEFAULT_LEVEL, rounded
 from skillshift_frames.stats.correlation import pearson, spearman
 from skillshift_frames.stats.intervals import wilson
+from skillshift_frames.trials import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,9 +61,6 @@ DISTRIBUTIONS = pl.Schema(
         **dict.fromkeys(("mean", "sd", "min", "q25", "median", "q75", "max"), pl.Float64),
     }
 )
-
-#: What an item may be called, where nobody says.
-_ITEMS = ("item", "skill", "uid", "id", "name")
 
 
 @dataclass(frozen=True, eq=False)  # frames have no one answer to ==
@@ -180,7 +179,7 @@ def agreement(
         msg = f"{x!r} is compared with itself; another column is needed for y"
         raise InputError(msg)
     item = item or next(
-        (name for name in _ITEMS if name in frame.columns and name not in {by, *named}), None
+        (name for name in ITEMS if name in frame.columns and name not in {by, *named}), None
     )
     if item in named or by in named or (by and item == by):
         msg = (
@@ -244,7 +243,7 @@ def _numbers(frame: pl.DataFrame, name: str) -> pl.Series:
         msg = f"{name} is {column.dtype}; numbers are needed"
         raise InputError(msg)
     column = column.cast(pl.Float64)
-    odd = (~column.is_finite()).fill_null(value=False).arg_true()
+    odd = (~(column.abs() <= LARGEST)).fill_null(value=False).arg_true()
     if odd.len():
         msg = f"{name}: row {odd[0] + 1} holds {column[odd[0]]}; null is needed where a score is unknown"
         raise InputError(msg)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from skillshift_frames.errors import InputError, check_choice, check_frame
-from skillshift_frames.trials import STATUSES, TRIALS, WITH, WITHOUT, metric_names
+from skillshift_frames.trials import LARGEST, STATUSES, TRIALS, WITH, WITHOUT, metric_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -81,14 +81,22 @@ def as_trials(frame: object) -> pl.DataFrame:
         if column.dtype not in {pl.Float64, pl.Null}:
             msg = f"metric {name!r} is {column.dtype}; Float64 is needed"
             raise InputError(msg)
+    _refuse_odd_numbers(trials)
+    return trials
+
+
+def _refuse_odd_numbers(trials: pl.DataFrame) -> None:
     numbers = ["score", *metric_names(trials), "cost", "seconds"]
     for name in numbers:
-        if not trials.get_column(name).cast(pl.Float64).drop_nulls().is_finite().all():
+        known = trials.get_column(name).cast(pl.Float64).drop_nulls()
+        if not known.is_finite().all():
             msg = (
                 f"column {name!r} has NaN or an infinity; null is needed where a number is unknown"
             )
             raise InputError(msg)
-    return trials
+        if known.len() and not (known.abs() <= LARGEST).all():
+            msg = f"column {name!r} has a number beyond {LARGEST:g}, of which no mean can be made"
+            raise InputError(msg)
 
 
 def sides_of(trials: pl.DataFrame, with_: str | None, without: str | None) -> Sides:
@@ -104,7 +112,7 @@ def sides_of(trials: pl.DataFrame, with_: str | None, without: str | None) -> Si
     parts, by = [], set()
     for side, named in ((WITH, with_), (WITHOUT, without)):
         found, column = _named(trials, side if named is None else named, given=named is not None)
-        parts.append(found.with_columns(pl.lit(side).alias(SIDE)))
+        parts.append(_with_owners(found).with_columns(pl.lit(side).alias(SIDE)))
         by.add(column)
     if not (parts[0].height or parts[1].height):
         msg = f"no trial says which arm it is of; name the two sides: {_choices(trials)}"
@@ -112,6 +120,7 @@ def sides_of(trials: pl.DataFrame, with_: str | None, without: str | None) -> Si
     both = pl.concat(parts)
     _refuse_repeats(both)
     owners, notes = _owners(parts[0], parts[1], by)
+    notes += _left_out(trials, both.height, by)
     values = (*metric_names(trials), "score", "success")
     recorded = [
         name for name in values if both.filter(status="scored").get_column(name).count() > 0
@@ -123,6 +132,29 @@ def sides_of(trials: pl.DataFrame, with_: str | None, without: str | None) -> Si
         tuple(recorded),
         tuple(notes),
     )
+
+
+def _with_owners(part: pl.DataFrame) -> pl.DataFrame:
+    """Fill in what a damaged trial does not say and all others of its run do: it is one of theirs."""
+    return part.with_columns(
+        pl.when(pl.col(name).drop_nulls().n_unique().over("run") == 1)
+        .then(pl.col(name).fill_null(pl.col(name).max().over("run")))
+        .otherwise(name)
+        .alias(name)
+        for name in ("skill", "agent", "model")
+    )
+
+
+def _left_out(trials: pl.DataFrame, taken: int, by: set[str]) -> list[str]:
+    """Count the trials that are on neither side: nothing is dropped without a word."""
+    if taken == trials.height:
+        return []
+    more = trials.height - taken
+    column = min(by)
+    named = ", ".join(_values(trials, column)) or "none"
+    nameless = trials.get_column(column).null_count()
+    which = f"{column}s: {named}; {nameless:,} trials name none"
+    return [f"{more:,} of {trials.height:,} trials are on neither side and in no number ({which})"]
 
 
 def _refuse_repeats(both: pl.DataFrame) -> None:
@@ -168,8 +200,9 @@ def _owners(first: pl.DataFrame, second: pl.DataFrame, by: set[str]) -> tuple[li
     """Find what cases are told apart by: what both sides have in common; sides may be named ``by`` one of these."""
     owners, notes = [], []
     for column in _OWNERS:
-        sides = [set(part.get_column(column)) for part in (first, second)]
-        if not all(sides) or sides[0] & sides[1]:
+        sides = [set(_values(part, column)) for part in (first, second)]
+        # Where nobody says whose a trial is, that tells nothing apart; where one side says, it cannot.
+        if not any(sides) or sides[0] & sides[1] or not (first.height and second.height):
             owners.append(column)
             continue
         shown = [", ".join(_values(part, column)) or "none" for part in (first, second)]

@@ -81,6 +81,11 @@ class Regression:
         """Whether any lift fell by itself."""
         return bool((self.changes.get_column("change") == "regressed").any())
 
+    @property
+    def paired(self) -> bool:
+        """Whether any case is in both sets."""
+        return bool((self.changes.get_column("cases") > 0).any())
+
     def to_dict(self) -> dict[str, Any]:
         """Give what ``regress --format json`` prints: plain values, no NaN."""
         return {

@@ -6,14 +6,18 @@ judged (`STATUSES`); what a mean makes of it is a policy of whoever takes one.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from skillshift_frames.errors import InputError, check_frame
+from skillshift_frames.errors import InputError, SkillshiftWarning, check_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+#: No score, cost or time is larger; sums of squares of what is would not be finite.
+LARGEST = 1e100
 
 #: One row is one trial; after these columns come a tool's metrics, one Float64 each.
 TRIALS = pl.Schema(
@@ -97,7 +101,7 @@ def with_arms(with_skill: pl.DataFrame, without_skill: pl.DataFrame) -> pl.DataF
     Raises
     ------
     InputError
-        One side has no trial; or the sides have several runs, and not the same ones: what is to be compared with what
+        One side has no trial, or holds both arms; or the sides have several runs, and not the same ones: what is to be compared with what
         cannot be told.
 
     Examples
@@ -113,6 +117,16 @@ def with_arms(with_skill: pl.DataFrame, without_skill: pl.DataFrame) -> pl.DataF
         if not frame.height:
             msg = f"the arm {arm!r} has no trial; name a folder that holds some"
             raise InputError(msg)
+        own = frame.get_column("arm").drop_nulls().unique().sort().to_list()
+        if len(own) > 1:
+            msg = (
+                f"what was named for the arm {arm!r} holds arms of its own ({', '.join(own)}); "
+                "name it as SOURCE, and what two dates say with regress"
+            )
+            raise InputError(msg)
+        if own and own[0] in sides and own[0] != arm:
+            note = f"what was named for the arm {arm!r} says that it is {own[0]!r}; taken as named"
+            warnings.warn(note, SkillshiftWarning, stacklevel=2)
     runs = {arm: sorted(set(_runs(frame))) for arm, frame in sides.items()}
     label = None
     if runs[WITH] != runs[WITHOUT]:

@@ -584,3 +584,37 @@ def test_a_metric_may_be_called_anything() -> None:
     assert set(found.metrics["lift"]) == {0.375}
     assert found.tool is not None
     assert {row["lift"] for row in found.tool.metrics.values()} == {0.375}
+
+
+def test_damaged_trial_is_of_the_run_that_it_lies_in() -> None:
+    """It does not say whose it is; neither does a control without a skill. The others say it for them."""
+    rows = [
+        *pairs({"a": (1.0, 0.0), "b": (1.0, 0.0), "c": (0.0, 0.0)}, agent="codex", model="m"),
+        trial("c", "with", None, trial=2),
+    ]
+    for row in rows:
+        row["run"] = f"run of {row['arm']}"
+        row["skill"] = "s" if row["arm"] == "with" and row["status"] == "scored" else None
+    made = skill_lift(frame_of(rows)).composite
+    assert made.cases == 3
+    assert made.lift == pytest.approx(2 / 3)
+    assert skill_lift(frame_of(rows), errors="fail-arm").composite.cases == 0
+
+
+def test_trials_of_no_arm_are_counted() -> None:
+    rows = [
+        *pairs({"a": (1.0, 0.0)}),
+        trial("a", "old_skill", 1.0),
+        trial("b", None, 1.0),
+        trial("b", None, 0.0, trial=2),
+    ]
+    notes = skill_lift(frame_of(rows)).notes
+    assert [note for note in notes if note.startswith("3 of 5 trials are on neither side")]
+    assert any("old_skill" in note and "2 trials name none" in note for note in notes)
+
+
+@pytest.mark.parametrize("column", ["score", "cost", "accuracy"])
+def test_number_of_which_no_mean_can_be_made_is_refused(column: str) -> None:
+    rows = [row | {column: 1e308} for row in pairs({"a": (1.0, 0.0)})]
+    with pytest.raises(InputError, match=f"{column}.*beyond"):
+        skill_lift(frame_of(rows))

@@ -59,3 +59,25 @@ def test_an_empty_arm_is_refused() -> None:
 def test_a_path_is_refused_with_the_reader_to_use() -> None:
     with pytest.raises(sf.InputError, match="read_trials"):
         with_arms("jobs/a", trials("a", "x"))  # type: ignore[arg-type]
+
+
+def test_side_with_arms_of_its_own_is_no_side() -> None:
+    rows = [{"tool": "x", "run": "r", "uid": "a", "trial": n, "status": "errored"} for n in (1, 2)]
+    both = concat_trials(
+        [
+            pl.DataFrame(
+                [row | {"arm": arm} for row, arm in zip(rows, ("with", "without"), strict=True)]
+            )
+        ]
+    )
+    one = both.filter(arm="without")
+    with pytest.raises(sf.InputError, match="holds arms of its own"):
+        with_arms(both, one)
+    with pytest.warns(sf.SkillshiftWarning, match="says that it is 'without'; taken as named"):
+        assert (
+            with_arms(one, one.with_columns(trial=pl.lit(2, pl.Int64)))
+            .get_column("arm")
+            .unique()
+            .len()
+            == 2
+        )

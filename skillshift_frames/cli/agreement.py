@@ -175,7 +175,10 @@ def regress(
         ),
     ] = None,
     gate: Annotated[
-        bool, typer.Option("--gate", help="Exit 1 if any lift fell by itself (`regressed`).")
+        bool,
+        typer.Option(
+            "--gate", help="Exit 1 if any lift fell by itself (`regressed`), or nothing pairs."
+        ),
     ] = False,
     level: LevelOption = 0.95,
     format: FormatOption = None,  # noqa: A002 - the option's name
@@ -204,5 +207,5 @@ def regress(
         return render(document, chosen, color=color)
 
     emit(make, format, output, force=force)
-    if gate and work().regressed:
+    if gate and (work().regressed or not work().paired):
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,12 @@ def read_sides(
     if not with_ or not without:
         msg = "no results were named: SOURCE, or --with PATH and --without PATH"
         raise InputError(msg)
+    twice = {os.path.realpath(path) for path in with_} & {
+        os.path.realpath(path) for path in without
+    }
+    if twice:
+        msg = f"{min(twice)}: is named on both sides"
+        raise InputError(msg)
     sides = [sf.read_trials(paths, from_=from_) for paths in (with_, without)]
     return sf.with_arms(*sides), {}
 
@@ -51,5 +58,8 @@ def read_lifts(path: str, from_: str | None) -> LiftSet | pl.DataFrame:
     from skillshift_frames.regress import read_lift_sets  # noqa: PLC0415
 
     let_interrupts_through()
+    if not path:
+        msg = "an empty path; name a file or folder of lifts"
+        raise InputError(msg)
     files = lift_files(Path(path)) if from_ is None else []
     return read_lift_sets(files) if files else sf.read_trials([path], from_=from_)

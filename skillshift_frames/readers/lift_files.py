@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import glob
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillshift_frames.errors import InputError
 from skillshift_frames.readers.tools.files import Damage, parse_json, peek
 from skillshift_frames.readers.wording import as_written, snippet
+from skillshift_frames.trials import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +97,9 @@ def _odd(place: str, case: Mapping[str, object], name: str, needed: str) -> Inpu
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= LARGEST
 
 
 def lift_files(path: Path) -> list[Path]:
@@ -111,4 +113,12 @@ def lift_files(path: Path) -> list[Path]:
         named = [path]
     else:
         named = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207 - the pattern may be absolute
-    return [file for file in named if file.is_file() and is_lift_file(peek(file))]
+    contents = {file: peek(file) for file in named if file.is_file()}
+    found = [file for file, content in contents.items() if is_lift_file(content)]
+    damaged = [file for file, content in contents.items() if content is None]
+    if found and damaged:
+        msg = (
+            f"{damaged[0]}: is no JSON that can be read, among files of lifts; repair or remove it"
+        )
+        raise InputError(msg)
+    return found

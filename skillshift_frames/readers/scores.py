@@ -22,6 +22,9 @@ _SUFFIXES = (".csv", ".jsonl", ".ndjson", ".parquet", ".json")
 #: What a report of SkillEvaluator has; one of these is enough.
 _REPORT = ("quality_summary", "quality", "rubric_eval", "tier3")
 
+#: What an item may be called, where nobody says.
+ITEMS = ("item", "skill", "uid", "id", "name")
+
 
 def read_scores(paths: Paths) -> pl.DataFrame:
     """Read scores, one row per item, from one or more files.
@@ -99,7 +102,8 @@ def _csv(path: Path, content: bytes) -> pl.DataFrame:
     numbers = [
         name
         for name in frame.columns
-        if frame.get_column(name).count()
+        if name not in ITEMS  # 1.1 and 1.10 are two names
+        and frame.get_column(name).count()
         and frame.get_column(name).cast(pl.Float64, strict=False).null_count()
         == frame.get_column(name).null_count()
     ]

@@ -164,10 +164,15 @@ def collect(paths: Paths, from_: str | None) -> Collected:
         known_tool(from_)
     read: list[tuple[Path, pl.DataFrame]] = []
     faults, notes, seen = [FAULTS.to_frame()], [], set()
-    for path in _expanded(paths):
+    expanded = _expanded(paths)
+    folders = {os.path.realpath(path) for path in expanded}
+    for path in expanded:
         shown, real = printable(os.fspath(path)), os.path.realpath(path)
         if real in seen:
             notes.append(f"{shown}: named more than once; read once")
+            continue
+        if any(os.fspath(parent) in folders for parent in Path(real).parents):
+            notes.append(f"{shown}: lies in another folder that was named; read with it")
             continue
         seen.add(real)
         name = from_ or _recognised(path)
@@ -244,6 +249,9 @@ def _matches(name: str) -> list[Path]:
         msg = (
             "results of another tool are folders or files; they cannot be read from standard input"
         )
+        raise InputError(msg)
+    if not name:
+        msg = "an empty path; name a folder or file"
         raise InputError(msg)
     path = Path(name).expanduser()
     if os.path.lexists(path):

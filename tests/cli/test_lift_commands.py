@@ -297,3 +297,64 @@ def test_same_bytes(
         ("regress", *dates),
     ):
         assert cli(*arguments).out == cli(*arguments).out
+
+
+def test_side_that_is_named_twice_is_refused(cli: Cli, job: Callable[..., Path]) -> None:
+    both = job("both", {"a": [1.0, 0.0]})
+    run = cli("lift", "--with", both, "--without", both)
+    assert run.code == 2
+    assert "is named on both sides" in run.err
+
+
+def test_an_empty_path_is_no_folder(cli: Cli) -> None:
+    for arguments in (["lift", ""], ["regress", "", ""]):
+        run = cli(*arguments)
+        assert run.code == 2
+        assert "an empty path" in run.err
+
+
+def test_folder_within_another_is_read_once(
+    cli: Cli, job: Callable[..., Path], tmp_path: Path
+) -> None:
+    with_skill = job("jobs/with", {"a": [1.0], "b": [1.0]})
+    job("jobs/without", {"a": [0.0], "b": [1.0]})
+    run = cli(
+        "export", with_skill.parent, with_skill, "--benchmark", "infer", "-o", tmp_path / "x.jsonl"
+    )
+    assert run.code == 0, run.err
+    assert "lies in another folder that was named" in run.err
+    assert "4 records" in run.err
+
+
+def test_gate_does_not_pass_where_nothing_pairs(
+    cli: Cli, job: Callable[..., Path], tmp_path: Path
+) -> None:
+    dates = [tmp_path / "old.json", tmp_path / "new.json"]
+    for date, task in zip(dates, "ab", strict=True):
+        sides = [job(f"{date.stem}-{side}", {task: [1.0, 0.0]}) for side in ("with", "without")]
+        run = cli("lift", "--with", sides[0], "--without", sides[1], "-o", date)
+        assert run.code == 0, run.err
+    assert cli("regress", *dates).code == 0
+    assert cli("regress", *dates, "--gate").code == 1
+
+
+def test_damaged_file_among_lifts_is_named(
+    cli: Cli, job: Callable[..., Path], tmp_path: Path
+) -> None:
+    sides = [job(side, {"a": [1.0, 0.0]}) for side in ("with", "without")]
+    folder = tmp_path / "lifts"
+    folder.mkdir()
+    for name in ("a.json", "b.json"):
+        cli("lift", "--with", sides[0], "--without", sides[1], "-o", folder / name)
+    cut = (folder / "b.json").read_text()[:500]
+    (folder / "b.json").write_text(cut)
+    run = cli("regress", folder, folder)
+    assert run.code == 2
+    assert "b.json: is no JSON" in run.err
+
+
+def test_items_that_look_like_numbers_are_names(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("id,x,y\n1.1,1,2\n1.10,2,3\n1.2,3,1\n1.20,4,5\n")
+    run = cli("agreement", path, "--x", "x", "--y", "y", "--format", "json")
+    assert {row["n"] for row in json.loads(run.out)["correlations"]} == {4}

@@ -15,7 +15,7 @@ from skillshift_frames.progress import start
 from skillshift_frames.readers.tools.files import Files
 from skillshift_frames.readers.wording import as_written, printable, snippet
 from skillshift_frames.schema import FAULTS
-from skillshift_frames.trials import STATUSES, TRIALS, concat_trials
+from skillshift_frames.trials import LARGEST, STATUSES, TRIALS, concat_trials
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -211,7 +211,7 @@ class Trials(Files):
             number = float(value)
         except OverflowError:
             number = math.inf
-        if not math.isfinite(number):
+        if not abs(number) <= LARGEST:
             self._wrong(path, name, value, "a finite number")
             return None
         return number
