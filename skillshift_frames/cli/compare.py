@@ -14,8 +14,10 @@ from skillshift_frames.cli.options import (
     Extra,
     Force,
     FormatOption,
+    GateOption,
     Labels,
     LevelOption,
+    MarginOption,
     MethodOption,
     Output,
     ResamplesOption,
@@ -77,17 +79,8 @@ def compare(
         str | None,
         typer.Option("--by", metavar="COLUMN", help="Also the lift for each value of a column."),
     ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            "--margin",
-            metavar="X",
-            help="The largest lift that would not matter; needed for `equivalent`.",
-        ),
-    ] = None,
-    gate: Annotated[
-        bool, typer.Option("--gate", help="Exit 1 unless the verdict is `helps`.")
-    ] = False,
+    margin: MarginOption = None,
+    gate: GateOption = False,
     flips: Annotated[
         bool, typer.Option("--flips", help="List the pairs that changed sides.")
     ] = False,

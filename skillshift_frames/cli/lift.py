@@ -12,7 +12,9 @@ from skillshift_frames.cli.options import (
     Force,
     FormatOption,
     FromOption,
+    GateOption,
     LevelOption,
+    MarginOption,
     Output,
     ResamplesOption,
     SeedOption,
@@ -108,17 +110,8 @@ def lift(
             show_default=False,
         ),
     ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            "--margin",
-            metavar="X",
-            help="The largest lift that would not matter; needed for `equivalent`.",
-        ),
-    ] = None,
-    gate: Annotated[
-        bool, typer.Option("--gate", help="Exit 1 unless the verdict is `helps`.")
-    ] = False,
+    margin: MarginOption = None,
+    gate: GateOption = False,
     level: LevelOption = 0.95,
     method: Annotated[
         Literal["t", "bootstrap", "delta"],

@@ -55,6 +55,17 @@ MasterOption: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+MarginOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--margin",
+        metavar="X",
+        help="The largest lift that would not matter; needed for `equivalent`.",
+    ),
+]
+GateOption: TypeAlias = Annotated[
+    bool, typer.Option("--gate", help="Exit 1 unless the verdict is `helps`.")
+]
 FromOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
