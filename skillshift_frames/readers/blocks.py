@@ -7,6 +7,7 @@ shared out, too.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +25,8 @@ BLOCK = 12 << 20
 
 #: So much of a file is looked at to learn its layout: a first line that is longer is not a usual one.
 _START = 4 << 10
+
+_NEWLINE = ord("\n")
 
 _UID = re.compile(rb'(\s*\{\s*"uid"\s*:\s*")[^"\\]*("\s*,\s*"[^"\\]*")')
 
@@ -143,18 +146,45 @@ def _of_plain(number: int, source: Source, size: int) -> Iterator[tuple[Layout |
 
 def read_text(block: Block, sources: Sequence[Source]) -> tuple[bytes, list[int]]:
     """Read a block's text; gives how many lines each of its stretches has, if there are several."""
-    texts = [
-        _read(sources[stretch.source].path, stretch) if stretch.text is None else stretch.text
-        for stretch in block.stretches
-    ]
-    if len(texts) == 1:
-        return texts[0], []
-    whole = [text if text.endswith(b"\n") else text + b"\n" for text in texts]
-    return b"".join(whole), [text.count(b"\n") for text in whole]
+    if len(block.stretches) == 1:
+        stretch = block.stretches[0]
+        return stretch.text or _read(sources[stretch.source].path, stretch), []
+    import numpy as np
+
+    # Into one piece of memory: to read many small ones and to join them takes as long as everything after.
+    whole = io.BytesIO(bytes(_length(block.stretches) + len(block.stretches)))
+    lines: list[int] = []
+    with whole.getbuffer() as buffer:
+        end = 0
+        for stretch in block.stretches:
+            start, end = end, end + stretch.stop - stretch.start
+            _read_into(buffer[start:end], sources[stretch.source].path, stretch)
+            if start == end or buffer[end - 1] != _NEWLINE:
+                buffer[end], end = _NEWLINE, end + 1
+            codes = np.frombuffer(buffer[start:end], dtype=np.uint8)
+            lines.append(int(np.count_nonzero(codes == _NEWLINE)))
+            del codes  # it holds on to the buffer
+    whole.truncate(end)
+    return whole.getvalue(), lines
+
+
+def _read_into(buffer: memoryview, path: str, stretch: Stretch) -> None:
+    if stretch.text is not None:
+        buffer[:] = stretch.text
+        return
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as in `_of_plain`
+        file.seek(stretch.start)
+        filled = 0
+        while filled < len(buffer):
+            read = file.readinto(buffer[filled:])
+            if not read:
+                msg = f"{path}: became shorter while it was read"
+                raise OSError(msg)
+            filled += read
 
 
 def _read(path: str, stretch: Stretch) -> bytes:
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as above
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as in `_of_plain`
         file.seek(stretch.start)
         pieces, missing = [], stretch.stop - stretch.start
         while missing and (piece := file.read(missing)):

@@ -57,8 +57,8 @@ _LITTLE_PARQUET = 1 << 18
 #: Blocks that are worked on at once: each is some 50 MB with what is made of it.
 _MOST_THREADS = 8
 
-#: Counts of blocks are added up when they have so many rows.
-_MOST_COUNTS = 1_000_000
+#: Counts of blocks are added up when there are so many rows more: a row takes 20 bytes.
+_MOST_COUNTS = 4_000_000
 
 
 class DistinctRecords(NamedTuple):
@@ -69,7 +69,7 @@ class DistinctRecords(NamedTuple):
     records
         `RECORD` and the columns of `TASKS` but for ``run``, with a number of our own in the place of those digits.
     counts
-        ``run``, `RECORD` and `COUNT`: one row per run and record that it has.
+        ``run`` (an Enum in the order of labels), `RECORD` and `COUNT`: a row or several per run and record that it has.
     unfit
         The files of the runs that have to be read record by record.
     """
@@ -92,13 +92,10 @@ class _Found:
     def add(self, groups: Groups) -> None:
         self.counts.append(groups.counts)
         self.keys += [] if groups.keys is None else [groups.keys]
-        if sum(counts.height for counts in self.counts[1:]) > _MOST_COUNTS:
-            self.counts = [self.summed()]
-
-    def summed(self) -> pl.DataFrame:
-        """Add up the counts of all blocks."""
-        every = pl.concat(self.counts)
-        return every.group_by("run", "text").agg(pl.col("lines").sum())
+        first, *rest = (counts.height for counts in self.counts)
+        if sum(rest) > max(first, _MOST_COUNTS):
+            every = pl.concat(self.counts)
+            self.counts = [every.group_by("run", "text").agg(pl.col("lines").sum())]
 
 
 def distinct_records(
@@ -127,17 +124,20 @@ def distinct_records(
         return None
     of_records, counts = _together(grouper, found)
     several = _with_several_trials(counts, of_records)
-    counts = counts.filter(~pl.col("run").is_in(several))
+    if several:
+        counts = counts.filter(~pl.col("run").is_in(several))
     of_rows = {found.runs[label] for rows in found.rows for label in rows.runs}
     if not counts.height or of_rows.intersection(several):
         return None
     if not _keep_the_rules(counts, of_records, benchmark):
         return None
-    label = pl.Series("run", list(found.runs), dtype=pl.String).gather(counts.get_column("run"))
+    labels = pl.Series("run", list(found.runs), dtype=pl.Enum(sorted(found.runs)))
     unfit = found.unfit.union(several)
     return DistinctRecords(
         of_records.select(RECORD, pl.col(*TASKS).exclude("run")),
-        counts.select(label, RECORD, pl.col("lines").alias(COUNT)),
+        counts.select(
+            labels.gather(counts.get_column("run")), RECORD, pl.col("lines").alias(COUNT)
+        ),
         [source for source, run in zip(sources, runs, strict=True) if run in unfit],
     )
 
@@ -271,7 +271,9 @@ def _together(grouper: Grouper, found: _Found) -> tuple[pl.DataFrame, pl.DataFra
             orient="row",
         )
         parts.append(decoded.drop("uid").hstack(heads))
-        fitting = found.summed().filter(~pl.col("run").is_in(list(found.unfit)))
+        fitting = pl.concat(found.counts)
+        if found.unfit:
+            fitting = fitting.filter(~pl.col("run").is_in(list(found.unfit)))
         counts.append(fitting.select("run", pl.col("text").alias(RECORD), "lines"))
     for rows in found.rows:
         first = sum(part.height for part in parts)
@@ -295,6 +297,8 @@ def _named(found: pl.DataFrame) -> pl.DataFrame:
 
 def _with_several_trials(counts: pl.DataFrame, of_records: pl.DataFrame) -> list[int]:
     """Name the runs in which a task may have several trials: these are added up before they are counted."""
+    if of_records.get_column("trial").n_unique() <= 1:
+        return []
     trials = counts.join(of_records.select(RECORD, "trial"), on=RECORD)
     several = trials.group_by("run").agg(pl.col("trial").n_unique()).filter(pl.col("trial") > 1)
     return several.get_column("run").to_list()
@@ -304,22 +308,19 @@ def _keep_the_rules(
     counts: pl.DataFrame, of_records: pl.DataFrame, benchmark: Benchmark | None
 ) -> bool:
     """Put the records that the runs have to every rule but that of unique keys."""
-    kept = of_records.join(counts.select(RECORD).unique(), on=RECORD, how="semi").drop(RECORD)
+    kept = of_records.join(counts.select(RECORD), on=RECORD, how="semi").drop(RECORD)
     faults, _ = find_faults(kept, [], benchmark, [""])
     return not faults.height and _recorded_alike(counts, of_records)
 
 
 def _recorded_alike(counts: pl.DataFrame, of_records: pl.DataFrame) -> bool:
     """Tell whether each run records steps, and calls, in all of its measured records or in none."""
-    flags = [
-        flag
-        for name in WHOLE_RUN
-        for flag in (
-            pl.col(name).is_not_null().alias(f"has_{name}"),
-            (pl.col(name).is_null() & measured()).alias(f"lacks_{name}"),
-        )
-    ]
-    per_run = counts.join(of_records.select(RECORD, *flags), on=RECORD).group_by("run")
+    lacking = [(pl.col(name).is_null() & measured()).alias(f"lacks_{name}") for name in WHOLE_RUN]
+    if not of_records.select(pl.any_horizontal(lacking).any()).item():
+        return True
+    having = [pl.col(name).is_not_null().alias(f"has_{name}") for name in WHOLE_RUN]
+    flags = of_records.select(RECORD, *having, *lacking)
+    per_run = counts.join(flags, on=RECORD).group_by("run")
     any_of = per_run.agg(pl.col("^(has|lacks)_.*$").any())
     mixed = (pl.col(f"has_{name}") & pl.col(f"lacks_{name}") for name in WHOLE_RUN)
     return not any_of.select(pl.any_horizontal(mixed).any()).item()

@@ -72,22 +72,22 @@ def distinct_rows(source: Source, *, unique: bool) -> Rows:
     """
     try:
         path = os.path.abspath(source.path)  # noqa: PTH100 - no home folder, no address in a cloud; links stay
-        rows = _typed(pl.scan_parquet(path, glob=False, hive_partitioning=False), source.label)
-        uid = pl.col("uid")
-        grouped = rows.group_by(_BUT_UID).agg(
+        rows = _typed(pl.scan_parquet(path, glob=False, hive_partitioning=False))
+        uid, written = pl.col("uid"), [name for name in rows.collect_schema() if name != "uid"]
+        # Grouped by the columns that there are, since each that is grouped by takes its time.
+        grouped = rows.group_by(written).agg(
             uid.min(),
             uid.max().alias("last"),
             uid.is_null().any().alias("unnamed"),
-            pl.col("labelled").any(),
             pl.len().cast(pl.Int64).alias("rows"),
         )
-        found = grouped.collect(engine="streaming")
+        found = _completed(grouped.collect(engine="streaming"), source.label)
         if not found.height or found.get_column("unnamed").any():
             raise UnfitError
         refuse_too_many(found.height, int(found.get_column("rows").sum()))
         ends = found.select("uid", "last").iter_rows()
         heads = pl.DataFrame([_head(*group) for group in ends], schema=_HEADS, orient="row")
-        keys = _keys(rows) if unique else None
+        keys = _keys(rows, source.label) if unique else None
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UnfitError from error
     records = found.select(*_BUT_UID).hstack(heads)
@@ -97,7 +97,7 @@ def distinct_rows(source: Source, *, unique: bool) -> Rows:
     return Rows(records, counts, keys, names_runs=not found.get_column("labelled").any())
 
 
-def _typed(rows: pl.LazyFrame, label: str) -> pl.LazyFrame:
+def _typed(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Give the columns of a record in their types, where nothing can be lost on the way."""
     schema = rows.collect_schema()
     fits = all(name in FIELDS for name in schema) and all(name in schema for name in REQUIRED)
@@ -106,16 +106,22 @@ def _typed(rows: pl.LazyFrame, label: str) -> pl.LazyFrame:
         fits &= dtype == wanted or (wanted == pl.Int64 and dtype in _NARROW)
     if not fits:
         raise UnfitError
-    run = pl.col("run") if "run" in schema else pl.lit(None, pl.String)
-    trial = pl.col("trial") if "trial" in schema else pl.lit(None, pl.Int64)
-    error = pl.col("error") if "error" in schema else pl.lit(None, pl.String)
-    return rows.select(
-        *(pl.col(name).cast(TASKS[name]) for name in REQUIRED),
-        run.fill_null(label).alias("run"),
-        run.is_null().alias("labelled"),
-        trial.cast(pl.Int64).fill_null(1).alias("trial"),
+    typed = [pl.col(name).cast(TASKS[name]) for name in schema if name != "error"]
+    if "error" in schema:
         # Rows differ by whether there was an error, not by which.
-        pl.when(error != "").then(pl.lit("error")).alias("error"),
+        typed.append(pl.when(pl.col("error") != "").then(pl.lit("error")).alias("error"))
+    return rows.select(typed)
+
+
+def _completed(found: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Add what a record may leave out; ``labelled`` says that a row does not name its run."""
+    for name in ("run", "trial", "error"):
+        if name not in found.columns:
+            found = found.with_columns(pl.lit(None, TASKS[name]).alias(name))
+    return found.with_columns(
+        pl.col("trial").fill_null(1),
+        pl.col("run").fill_null(label),
+        labelled=pl.col("run").is_null(),
     )
 
 
@@ -131,8 +137,13 @@ def _head(first: str, last: str) -> tuple[str, bool]:
     return official[0], True
 
 
-def _keys(rows: pl.LazyFrame) -> NDArray[np.uint64]:
-    hashes = (pl.col(name).hash(seed) for seed, name in enumerate(KEY))
+def _keys(rows: pl.LazyFrame, label: str) -> NDArray[np.uint64]:
+    columns = rows.collect_schema().names()
+    filled = {
+        "run": pl.col("run").fill_null(label) if "run" in columns else pl.lit(label),
+        "trial": pl.col("trial").fill_null(1) if "trial" in columns else pl.lit(1, pl.Int64),
+    }
+    hashes = (filled.get(name, pl.col(name)).hash(seed) for seed, name in enumerate(KEY))
     keys = rows.select(reduce(xor, hashes).alias("key")).collect(engine="streaming")
     found: NDArray[np.uint64] = keys.get_column("key").to_numpy()
     return found

@@ -157,7 +157,11 @@ def test_without_a_look_at_keys_repeated_ones_pass(write: Write) -> None:
 
 
 def test_the_general_reader_looks_at_keys_always(write: Write) -> None:
-    write("x.jsonl", *run_of(200), run_of(200)[17], "")
+    write("x.jsonl", *(b" " + line if n % 2 else line for n, line in enumerate(run_of(200))))
+    with Path("x.jsonl").open("ab") as file:
+        file.write(run_of(200)[17] + b"\n")
+    found, _ = outcome(sf.read_tally, "x.jsonl", unique=False)
+    assert found[0] == "RecordError"
     assert outcome(sf.read_tally, "x.jsonl", unique=False) == outcome(slowly, "x.jsonl")
 
 
@@ -219,6 +223,69 @@ def test_one_odd_line_among_many_has_the_same_effect(write: Write, odd: bytes) -
     }.items():
         write(name, *content)
         assert outcome(sf.read_tally, name) == outcome(slowly, name)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param(b" " + written(uid='"u"').encode(), id="indented"),
+        pytest.param(written(uid='"u"').replace(", ", ",").encode(), id="without-spaces"),
+        pytest.param(b'{"site": "gitlab", "uid": "u"' + REST[18:], id="another-key-first"),
+        pytest.param(b' {"uid": "\\u00e9\\"1"' + REST, id="escapes-in-the-uid"),
+        pytest.param(b"  \t", id="blank"),
+    ],
+)
+@pytest.mark.parametrize("unique", [True, False])
+def test_a_few_lines_of_another_layout_are_decoded_one_by_one(
+    write: Write, monkeypatch: pytest.MonkeyPatch, odd: bytes, *, unique: bool
+) -> None:
+    lines = run_of(200)
+    write("a.jsonl", *lines[:99], odd, *lines[99:])
+    write("b.jsonl", *lines, odd)
+    write("c.jsonl", *run_of(200, condition="src-exec"))
+    names = ("a.jsonl", "b.jsonl", "c.jsonl")
+    for size in (blocks.BLOCK, 40_000, 4_000):
+        monkeypatch.setattr(blocks, "BLOCK", size)
+        assert taken(*names, unique=unique)
+        assert outcome(sf.read_tally, *names)[0] == outcome(slowly, *names)[0]
+    write("alone.jsonl", lines[0], odd)
+    assert outcome(sf.read_tally, "alone.jsonl") == outcome(slowly, "alone.jsonl")
+    write("too-many.jsonl", *lines, *[odd] * 11)
+    assert not taken("too-many.jsonl")
+
+
+def test_block_of_nothing_but_another_layout(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = run_of(54)
+    write("x.jsonl", *lines, b" " + run_of(55)[54])
+    monkeypatch.setattr(blocks, "BLOCK", sum(len(line) + 1 for line in lines) - 10)
+    assert taken("x.jsonl")
+    assert taken("x.jsonl", unique=False)
+    assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl")
+
+
+def test_key_of_another_layout_that_comes_again_is_found(write: Write) -> None:
+    write("x.jsonl", *run_of(200), b" " + run_of(200)[17])
+    write("y.jsonl", *run_of(200), b" " + run_of(201)[200], b"  " + run_of(201)[200])
+    for name, place in {"x.jsonl": "x.jsonl:18", "y.jsonl": "y.jsonl:201"}.items():
+        found, _ = outcome(sf.read_tally, name)
+        assert found[0] == "RecordError"
+        assert f"is already at {place}" in found[1]
+    write("z.jsonl", *run_of(200))  # the same key in another run is another key
+    write("w.jsonl", *run_of(100, condition="src-exec"), b" " + run_of(200)[17])
+    assert taken("z.jsonl", "w.jsonl")
+
+
+def test_counts_that_are_added_up_on_the_way_are_the_same(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        write(f"{name}.jsonl", *run_of(200), *run_of(100, condition="src-exec"))
+    names = ("a.jsonl", "b.jsonl", "c.jsonl")
+    whole = outcome(sf.read_tally, *names)
+    monkeypatch.setattr(blocks, "BLOCK", 4_000)
+    for most in (1, 7, 1_000):
+        monkeypatch.setattr(bulk, "_MOST_COUNTS", most)
+        assert outcome(sf.read_tally, *names) == whole
 
 
 def test_lines_that_do_not_repeat_are_left_alone(write: Write) -> None:
