@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from skillshift_frames.benchmark import SKILLSHIFT, Benchmark, load_benchmark, resolve_benchmark
     from skillshift_frames.calibrate import CALIBRATION, calibrate
     from skillshift_frames.cells import bounds, cells, coverage, gaps, shards
+    from skillshift_frames.changes import CHANGES
     from skillshift_frames.compare import Comparison, LiftBounds, Outcomes, Use, compare
-    from skillshift_frames.costs import COSTS, costs
+    from skillshift_frames.costs import CELL_COSTS, COSTS, cell_costs, costs
     from skillshift_frames.decide import Decision, decide
     from skillshift_frames.entry import ENTRIES, published, read_entries
     from skillshift_frames.entry_check import check_entry
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     from skillshift_frames.readers.trial_tasks import tasks_of
     from skillshift_frames.readers.trials import check_trials, read_trials
     from skillshift_frames.receipt import records_digest
-    from skillshift_frames.regress import CHANGES, Regression, regress
+    from skillshift_frames.regress import Regression, regress
     from skillshift_frames.render.entries import write_entry
     from skillshift_frames.render.files import write_tasks
     from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
@@ -88,7 +89,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agreement": ("CORRELATIONS", "DISTRIBUTIONS", "GATES", "Agreement", "agreement"),
-    "costs": ("COSTS", "costs"),
+    "costs": ("CELL_COSTS", "COSTS", "cell_costs", "costs"),
     "judges": ("Judges",),
     "lift": ("skill_lift",),
     "lift_cases": ("LIFT_CASES",),
@@ -96,7 +97,7 @@ _HOMES = {
     "lift_result": ("METRIC_LIFTS", "Positive", "SkillLift"),
     "lift_tools": ("ToolLift",),
     "readers.scores": ("read_scores",),
-    "regress": ("CHANGES", "Regression", "regress"),
+    "regress": ("Regression", "regress"),
     "anchor": ("anchor",),
     "audit": ("audit",),
     "benchmark": ("SKILLSHIFT", "Benchmark", "load_benchmark", "resolve_benchmark"),
@@ -105,6 +106,7 @@ _HOMES = {
         "calibrate",
     ),
     "cells": ("bounds", "cells", "coverage", "gaps", "shards"),
+    "changes": ("CHANGES",),
     "compare": ("Comparison", "LiftBounds", "Outcomes", "Use", "compare"),
     "decide": ("Decision", "decide"),
     "entry": ("ENTRIES", "published", "read_entries"),
@@ -171,6 +173,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "CALIBRATION",
     "CELLS",
+    "CELL_COSTS",
     "CELL_INTERVALS",
     "CHANGES",
     "CORRELATIONS",
@@ -229,6 +232,7 @@ __all__ = [
     "bounds",
     "build_entry",
     "calibrate",
+    "cell_costs",
     "cell_intervals",
     "cells",
     "check_entry",

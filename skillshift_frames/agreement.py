@@ -128,6 +128,7 @@ def agreement(
         Columns of numbers; several ``y`` are several judges.
     by
         A column, such as the judge's model: everything also for each of its values, which are taken for judges of the items.
+        Numbers are shown as short as they can be (7, not 7.0) and come in their order, not that of their digits.
     item
         The column that names items; by default ``item``, ``skill``, ``uid``, ``id`` or ``name``, whichever is there.
     gates
@@ -189,7 +190,7 @@ def agreement(
     at = _gates(gates, named)
     frame = frame.with_columns(*(_numbers(frame, name) for name in named))
     if by:
-        frame = frame.with_columns(pl.col(by).cast(pl.String))
+        frame = frame.with_columns(_as_names(frame.get_column(by)))
     notes: list[str] = []
     whole = _by_item(frame, item, named)
     if whole.height < frame.height:
@@ -250,6 +251,39 @@ def _numbers(frame: pl.DataFrame, name: str) -> pl.Series:
     return column
 
 
+def _as_names(column: pl.Series) -> pl.Series:
+    """Give the values of a column as texts; a whole number has no point.
+
+    Raises
+    ------
+    InputError
+        It holds lists or objects, whose values are no names.
+    """
+    if column.dtype.is_nested():
+        msg = f"{column.name} is {column.dtype}; texts or numbers are needed to tell groups apart"
+        raise InputError(msg)
+    if column.dtype.is_float():
+        return pl.Series(
+            column.name,
+            [
+                None if value is None else f"{value:.0f}" if value.is_integer() else repr(value)
+                for value in column.cast(pl.Float64)
+            ],
+            dtype=pl.String,
+        )
+    return column.cast(pl.String)
+
+
+def _in_order(names: pl.Series) -> list[str | None]:
+    """Give the names of groups: numbers in their order, if they are that, else texts in theirs; null last."""
+    listed = names.unique().drop_nulls().sort()
+    numbers = not listed.cast(pl.Float64, strict=False).null_count()
+    return [
+        *(sorted(listed, key=float) if numbers else listed),
+        *([None] if names.null_count() else []),
+    ]
+
+
 def _gates(
     gates: Sequence[float] | Mapping[str, Sequence[float]], named: Sequence[str]
 ) -> dict[str, list[float]]:
@@ -282,7 +316,7 @@ def _by_item(frame: pl.DataFrame, item: str | None, named: Sequence[str]) -> pl.
 def _parts(frame: pl.DataFrame, by: str | None) -> Iterator[tuple[str, pl.DataFrame]]:
     if by is None:
         return
-    for value in frame.get_column(by).unique().sort(nulls_last=True):
+    for value in _in_order(frame.get_column(by)):
         yield "null" if value is None else value, frame.filter(pl.col(by).eq_missing(value))
 
 
@@ -350,7 +384,7 @@ def _judges(
             .group_by("(item)", by)
             .agg(pl.col(judges[0]).sort().mean())
         )
-        names = listed.get_column(by).unique().sort().to_list()
+        names = [name for name in _in_order(listed.get_column(by)) if name is not None]
         table = listed.pivot(by, index="(item)", values=judges[0]).drop_nulls().sort("(item)")
         wide = {name: table.get_column(name).to_list() for name in names}
     else:

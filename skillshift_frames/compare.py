@@ -51,6 +51,8 @@ class Outcomes:
         and the interval of the lift, which resamples families, is the one to trust.
     can_be_significant
         Whether any outcome with so many differing tasks could have had p below 1 − level.
+    tasks, families
+        Behind p, differing or not: with fewer families than tasks they are not independent.
     """
 
     both: int
@@ -59,6 +61,8 @@ class Outcomes:
     neither: int
     p: float
     can_be_significant: bool
+    tasks: int
+    families: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +251,11 @@ def compare(
     BenchmarkError
         The records are not the benchmark's.
 
+    Warns
+    -----
+    SkillshiftWarning
+        Nothing pairs, because both have the same uids under other sites or conditions: `skill_lift` pairs two tools' jobs.
+
     Notes
     -----
     A tally gives the numbers that its records give. It holds no number of a trial: a task's only trial is paired with the
@@ -336,7 +345,7 @@ def _count(rows: pl.DataFrame) -> int:
 def _outcomes(both: pl.DataFrame, level: float) -> Outcomes:
     base, treatment = pl.col("base_success"), pl.col("treatment_success")
     # Trials of one task are not independent, so each task has one vote.
-    tasks = both.group_by(*task_of(both), TIMES).agg(
+    tasks = both.group_by(*task_of(both), "family", TIMES).agg(
         difference=treatment.cast(pl.Int64).sum() - base.cast(pl.Int64).sum()
     )
     difference = pl.col("difference")
@@ -348,6 +357,8 @@ def _outcomes(both: pl.DataFrame, level: float) -> Outcomes:
         neither=_count(both.filter(~treatment & ~base)),
         p=sign_test(wins, losses),
         can_be_significant=smallest_p(wins + losses) < 1 - level,
+        tasks=_count(tasks),
+        families=_count(tasks.unique(["site", "family"])),
     )
 
 

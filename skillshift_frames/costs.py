@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from skillshift_frames.errors import InputError, check_frame, check_records
 from skillshift_frames.lift_cases import SIDE, as_trials
+from skillshift_frames.outcomes import CELL
 from skillshift_frames.sampling import rounded
-from skillshift_frames.trials import WITH, WITHOUT
+from skillshift_frames.schema import measured
+from skillshift_frames.trials import LARGEST, WITH, WITHOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,8 +33,16 @@ COSTS = pl.Schema(
         "total": pl.Float64,  # null where any is unknown
         "tasks": pl.Int64,
         "successful_tasks": pl.Int64,  # with at least one attempt that passed; null where success was not recorded
-        "per_success": pl.Float64,  # total / successful_tasks; null at zero successes, and where the total is
+        "per_success": pl.Float64,  # total of all attempts / successful_tasks; null at zero successes, and where the total is
         "per_success_at_least": pl.Float64,  # total_known / successful_tasks
+    }
+)
+
+#: One row is one run × site × condition × quantity; the numbers are those of `COSTS`.
+CELL_COSTS = pl.Schema(
+    {
+        **dict.fromkeys(CELL, pl.String()),
+        **{name: dtype for name, dtype in COSTS.items() if name != "arm"},
     }
 )
 
@@ -102,6 +113,71 @@ def costs_of(trials: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
     """Give the same for the two sides of a lift, cases named by ``key``."""
     sides = [(side, trials.filter(pl.col(SIDE) == side)) for side in (WITH, WITHOUT)]
     return _frame(sides, trials, key)
+
+
+def cell_costs(tasks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+    """Sum up what each cell's records cost: money, time and tokens, of all attempts.
+
+    Parameters
+    ----------
+    tasks
+        Records as `skillshift_frames.TASKS`, with any of the columns ``cost`` (USD), ``seconds``, ``input_tokens`` (cached ones
+        included), ``cached_tokens`` and ``output_tokens``: kept keys of records (``extra="keep"``), or what
+        `read_tasks` keeps of another tool's trials.
+
+    Returns
+    -------
+    pl.DataFrame
+        Columns and dtypes as `skillshift_frames.CELL_COSTS`, one row per cell that has records and quantity that any record
+        has; cells by name. Lower is better. ``per_success`` is the total of all attempts, failed and errored ones included,
+        divided by the tasks with an attempt that passed: null at zero successes, and null where the cost of any attempt is
+        unknown, of which ``unknown`` is the number.
+
+    Raises
+    ------
+    InputError
+        No records, or none of the columns; one that holds no numbers, or NaN.
+
+    Examples
+    --------
+    >>> row = {"run": "a", "site": "cart", "condition": "plain", "trial": 1, "error": None}
+    >>> tasks = pl.DataFrame(
+    ...     [
+    ...         {**row, "uid": "t1", "success": False, "cost": 0.2},
+    ...         {**row, "uid": "t2", "success": True, "cost": 0.4},
+    ...     ]
+    ... )
+    >>> cell_costs(tasks).select("quantity", "total", "successful_tasks", "per_success").row(0)
+    ('cost', 0.6, 1, 0.6)
+    """
+    check_frame("tasks", tasks, "read_tasks")
+    frame: pl.DataFrame = tasks.lazy().collect()
+    check_records("tasks", frame)
+    recorded = [name for name in QUANTITIES if name in frame.columns and name != "tokens"]
+    if not recorded:
+        lacking = ", ".join(name for name in QUANTITIES if name != "tokens")
+        msg = f"no record says what it cost: there is no column {lacking}; keep them where the files have them (extra='keep')"
+        raise InputError(msg)
+    for name in recorded:
+        column = frame.get_column(name)
+        if not (column.dtype.is_numeric() or column.dtype == pl.Null):
+            msg = f"column {name!r} is {column.dtype}; numbers are needed"
+            raise InputError(msg)
+        if not (column.cast(pl.Float64).drop_nulls().abs() <= LARGEST).all():
+            msg = f"column {name!r} has NaN or a number beyond {LARGEST:g}; null is needed where it is unknown"
+            raise InputError(msg)
+    # An errored attempt passed nothing, whatever it says.
+    passed = pl.when(measured()).then("success")
+    unknown = (pl.lit(None, pl.Float64).alias(name) for name in QUANTITIES if name not in recorded)
+    attempts = frame.with_columns(passed.alias("success"), pl.lit("").alias("status"), *unknown)
+    wanted = [name for name in QUANTITIES if _values(attempts, name).count()]
+    rows = [
+        {**dict(zip(CELL, cell, strict=True)), "quantity": name, "unit": QUANTITIES[name]}
+        | _row(of_cell, name, ["uid"])
+        for cell, of_cell in sorted(attempts.group_by(CELL), key=lambda found: found[0])
+        for name in wanted
+    ]
+    return pl.DataFrame(rows, schema=CELL_COSTS) if rows else CELL_COSTS.to_frame()
 
 
 def _frame(

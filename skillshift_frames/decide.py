@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import polars as pl
@@ -16,7 +15,7 @@ import polars as pl
 from skillshift_frames.errors import InputError
 from skillshift_frames.sampling import FEWEST_FAMILIES
 from skillshift_frames.schema import LOWER_IS_BETTER, NO_DIRECTION
-from skillshift_frames.stats.paired import smallest_p
+from skillshift_frames.stats.paired import fewest_to_tell, smallest_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +89,8 @@ def decide(comparison: Evidence, *, margin: float | None = None) -> Decision:
     -------
     Decision
         ``helps`` where the interval of the primary metric's overall lift is on the better side of 0, ``harms`` where it is
-        on the worse, ``equivalent`` inside the margin, else ``undetermined``, with the reason. ``retain``: helps and
+        on the worse, ``equivalent`` inside the margin, else ``undetermined``, with the reason. Where the families agree so
+        well that there is no interval, and all tasks move one way, an exact sign test on the families takes its place. ``retain``: helps and
         harms nowhere, or equivalent while steps fall. ``revise``: helps somewhere and harms elsewhere. ``remove``: harms,
         or equivalent at no saving (steps must have been compared). Anything else, and fewer than two families, is
         ``insufficient evidence``. Slots are
@@ -157,6 +157,8 @@ def _verdict(
     comparison: Evidence, overall: Mapping[str, Any], better: int, margin: float | None
 ) -> tuple[Verdict, str, int | None]:
     nothing = _no_interval(comparison, overall)
+    if nothing is None and overall["low"] is None:
+        return _verdict_of_signs(comparison, overall, better)
     if nothing is not None:
         return "undetermined", nothing, None
     low, high, percent = overall["low"], overall["high"], f"{100 * comparison.level:g} %"
@@ -182,13 +184,46 @@ def _verdict(
     return "undetermined", shown, _families_to_settle(comparison, overall, margin)
 
 
+def _verdict_of_signs(
+    comparison: Evidence, overall: Mapping[str, Any], better: int
+) -> tuple[Verdict, str, int | None]:
+    """Decide where all families agree, and so leave no spread to make an interval of, and all tasks move one way."""
+    families, lift = int(overall["families"]), overall["lift"]
+    p = smallest_p(families)
+    shown = (
+        f"no interval ({overall['reason']}), but the {comparison.metric} lift is {'above' if lift > 0 else 'below'} 0 "
+        f"in all {families:,} families: exact sign test p {p_value(p)}"
+    )
+    if p < 1 - comparison.level:
+        return ("helps" if better * lift > 0 else "harms"), shown, None
+    return "undetermined", f"too few families: {shown}", fewest_to_tell(comparison.level)
+
+
+def p_value(p: float) -> str:
+    """Show a p with its sign of relation.
+
+    Examples
+    --------
+    >>> p_value(0.03125), p_value(2e-9)
+    ('= 0.0312', '< 0.0001')
+    """
+    return "< 0.0001" if p < 0.0001 else f"= {p:.4f}"  # noqa: PLR2004 - four digits are shown
+
+
+def _all_move_one_way(row: Mapping[str, Any]) -> bool:
+    """Tell whether every task behind a lift without an interval is better, or every one worse."""
+    return bool(row["low"] is None and row["lift"] and row["tasks"] in {row["wins"], row["losses"]})
+
+
 def _too_few(comparison: Evidence, row: Mapping[str, Any]) -> bool:
     """Tell whether so few tasks differ that not even all of them on one side would be significant."""
     return comparison.metric == "SR" and smallest_p(row["discordant"]) >= 1 - comparison.level
 
 
 def _is_clear(comparison: Evidence, row: Mapping[str, Any]) -> bool:
-    """Tell whether a slot's interval is on one side of 0, and could have been on either."""
+    """Tell whether a slot's interval is on one side of 0, and could have been on either; or its families' signs are."""
+    if _all_move_one_way(row):
+        return smallest_p(row["families"]) < 1 - comparison.level
     known = row["low"] is not None and row["high"] is not None
     return known and (row["low"] > 0 or row["high"] < 0) and not _too_few(comparison, row)
 
@@ -203,7 +238,7 @@ def _no_interval(comparison: Evidence, overall: Mapping[str, Any]) -> str | None
         return f"{comparison.metric} is undefined on a side"
     if overall["families"] < FEWEST_FAMILIES:
         return "too few tasks: a single family tells nothing about the next"
-    if overall["low"] is None:
+    if overall["low"] is None and not _all_move_one_way(overall):
         same = not overall["discordant"] and comparison.metric != "SFR"
         return "no spread: no pair differs" if same else str(overall["reason"])
     return None
@@ -216,6 +251,8 @@ def _families_to_settle(
     families, discordant = int(overall["families"]), int(overall["discordant"])
     lift = abs(overall["lift"])
     half = (overall["high"] - overall["low"]) / 2
+    if overall["method"] == "delta" and lift and overall["low"] == -overall["high"]:
+        return None  # cut off on both sides, where a rate's lift cannot be: how far it would reach is not known
     # What has to shrink is the way from the lift to the end beyond 0; the interval need not be symmetric.
     reach = (
         overall["lift"] - overall["low"]
@@ -226,7 +263,7 @@ def _families_to_settle(
     if lift > _NEGLIGIBLE * half:
         clear = families * (reach / lift) ** 2
         if _too_few(comparison, overall):
-            enough = next(n for n in count(1) if smallest_p(n) < 1 - comparison.level)
+            enough = fewest_to_tell(comparison.level)
             clear = max(clear, families * enough / max(1, discordant))
         needed.append(clear)
     if margin is not None and margin - lift > _NEGLIGIBLE * half:
@@ -243,7 +280,7 @@ def _recommend(
         return "insufficient evidence", []
     parts = comparison.lifts.filter(pl.col("slot") != "overall", metric=comparison.metric)
     clear = [row for row in parts.iter_rows(named=True) if _is_clear(comparison, row)]
-    helped, harmed = ([r for r in clear if sign * better * r["low"] > 0] for sign in (1, -1))
+    helped, harmed = ([r for r in clear if sign * better * _end(r) > 0] for sign in (1, -1))
     facts = [
         f"{word} {', '.join(map(_with_interval, rows))}"
         for word, rows in (("helped:", helped), ("harmed:", harmed))
@@ -272,5 +309,13 @@ def _recommend(
     return recommendation, facts
 
 
+def _end(row: Mapping[str, Any]) -> float:
+    return float(row["lift"] if row["low"] is None else row["low"])
+
+
 def _with_interval(row: Mapping[str, Any]) -> str:
-    return f"{row['slot']} {row['lift']:+.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    ends = f"[{row['low']:.2f}, {row['high']:.2f}]" if row["low"] is not None else None
+    signs = (
+        f"(all {row['families']:,} families; sign test p {p_value(smallest_p(row['families']))})"
+    )
+    return f"{row['slot']} {row['lift']:+.2f} {ends or signs}"

@@ -30,7 +30,7 @@ class Judges:
     means
         Mean of each over those items; None without one.
     strictest, most_lenient, spread
-        Who gives the lowest and highest mean, and how far these are apart.
+        Who gives the lowest and highest mean (several where they tie, all of them where all do), and how far these are apart.
     concordance
         Kendall's W: 1 if all rank the items alike, 0 if they have nothing in common.
     pairs
@@ -46,8 +46,8 @@ class Judges:
     names: tuple[str, ...]
     items: int
     means: dict[str, float | None]
-    strictest: str | None
-    most_lenient: str | None
+    strictest: tuple[str, ...]
+    most_lenient: tuple[str, ...]
     spread: float | None
     concordance: float | None
     pairs: tuple[dict[str, Any], ...]
@@ -62,15 +62,14 @@ def compare_judges(wide: Mapping[str, Sequence[float]], *, level: float) -> Judg
     --------
     >>> found = compare_judges({"a": [1, 2, 3], "b": [2, 4, 3]}, level=0.95)
     >>> found.spread, found.strictest, found.pairs[0]["flipped"], found.ranking
-    (1.0, 'a', 1, 'not kept')
+    (1.0, ('a',), 1, 'not kept')
     """
     items = len(next(iter(wide.values())))
     means = {
         name: rounded(math.fsum(values) / items) if items else None for name, values in wide.items()
     }
     known = {name: mean for name, mean in means.items() if mean is not None}
-    strictest = min(known, key=known.__getitem__, default=None)
-    lenient = max(known, key=known.__getitem__, default=None)
+    lowest, highest = (end(known.values(), default=None) for end in (min, max))
     pairs, opposite, told = [], 0, 0
     for first, second in combinations(wide, 2):
         rank = ends_of(spearman(wide[first], wide[second], level=level))
@@ -98,9 +97,9 @@ def compare_judges(wide: Mapping[str, Sequence[float]], *, level: float) -> Judg
         names=tuple(wide),
         items=items,
         means=means,
-        strictest=strictest,
-        most_lenient=lenient,
-        spread=rounded(known[lenient] - known[strictest]) if lenient and strictest else None,
+        strictest=tuple(name for name, mean in known.items() if mean == lowest),
+        most_lenient=tuple(name for name, mean in known.items() if mean == highest),
+        spread=None if lowest is None or highest is None else rounded(highest - lowest),
         concordance=None if agreed is None else rounded(agreed),
         pairs=tuple(pairs),
         kept=None if kept is None else rounded(kept),

@@ -20,14 +20,14 @@ from skillshift_frames.lift_cases import (
     sides_of,
     usable,
 )
-from skillshift_frames.lift_means import Mean, mean_of
+from skillshift_frames.lift_means import FAMILY, Mean, mean_of, shares_of
 from skillshift_frames.lift_notes import notes_of
 from skillshift_frames.lift_policies import OUTCOME, POLICIES, LiftErrors, composite_of
 from skillshift_frames.lift_result import METRIC_LIFTS, LiftMethod, Positive, SkillLift
 from skillshift_frames.lift_tools import tool_lift
 from skillshift_frames.readers.tools.evaluator_scores import SIX
 from skillshift_frames.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, Plan, rounded
-from skillshift_frames.stats.intervals import wilson
+from skillshift_frames.stats.clusters import clustered_share
 from skillshift_frames.trials import WITH, WITHOUT
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ def skill_lift(
     SkillLift
         Cases are paired by uid, within what the two sides share of tool, skill, agent, model and run; attempts are averaged
         first, whatever their order. What shares skill and uid (one case tried by several agents, or in several runs) is one
-        family to the interval. No case: every number is None. One family: no interval, with the reason.
+        family to the interval. No case: every number is None. One family: no interval, with the reason. Where a metric is
+        known to lie between 0 and 1 (success, SkillEvaluator's metrics, a score that is one of these), no interval goes
+        beyond ±1.
 
     Raises
     ------
@@ -120,8 +122,11 @@ def skill_lift(
     cases = _with_composite(cases_of(trials, sides), made)
     used = cases.filter(~pl.col("negative"))
 
+    shares = shares_of(sides)
+
     def mean(of: pl.DataFrame, name: str, weights: dict[str, float]) -> Mean:
-        return mean_of(of, name, weights, key=sides.key, plan=plan, method=method)
+        span = sum(weights.values()) if shares.issuperset(weights) else math.inf
+        return mean_of(of, name, weights, key=sides.key, plan=plan, method=method, span=span)
 
     complete = used.filter(pl.col("complete"))
     means = [
@@ -160,6 +165,7 @@ def skill_lift(
         resamples=resamples,
         method=method,
         margin=margin,
+        bounded=bool(made.weights) and shares.issuperset(made.weights),
     )
     return replace(lift, notes=(*notes, *sides.notes, *notes_of(lift, cases, sides)))
 
@@ -199,6 +205,11 @@ def _frame(means: list[Mean], weights: Any) -> pl.DataFrame:  # noqa: ANN401 - a
 
 
 def _positive(complete: pl.DataFrame, level: float) -> Positive:
-    above = int((list_cases(complete).get_column("lift") > 0).sum())
-    low, high = wilson(above, complete.height, level=level) or (None, None)
-    return Positive(above, above / complete.height if complete.height else None, low, high)
+    cases = list_cases(complete).with_columns(above=pl.col("lift") > 0)
+    above = int(cases.get_column("above").sum())
+    of_families = cases.group_by(FAMILY).agg(pl.col("above").sum(), n=pl.len())
+    found = clustered_share(
+        *(of_families.get_column(name).to_list() for name in ("above", "n")), level=level
+    )
+    low, high, effective = found or (None, None, None)
+    return Positive(above, above / cases.height if cases.height else None, low, high, effective)

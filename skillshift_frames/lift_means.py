@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from skillshift_frames.readers.tools.evaluator_scores import SIX
 from skillshift_frames.sampling import Ends, Sample, judge_difference, rounded
 from skillshift_frames.stats.clusters import clustered_mean
 from skillshift_frames.stats.macro import cell_ratios
@@ -17,12 +18,15 @@ from skillshift_frames.trials import WITH, WITHOUT
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from skillshift_frames.lift_cases import Sides
     from skillshift_frames.sampling import Plan
     from skillshift_frames.stats.resampling import Statistic
 
 #: Of a case's name, what makes it another family: agents, models and runs try the same case again.
-_FAMILY = ("tool", "skill", "uid")
+FAMILY = ("tool", "skill", "uid")
 _NEGLIGIBLE = 1e-9
+#: Tools whose score is a share: a mean of the six metrics, of expectations that were met, of checks that passed.
+_SHARE_SCORES = {"skillevaluator", "skill-creator", "tau-bench", "asi"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Mean:
         The interval of the lift, or why there is none.
     inner_low, inner_high
         The interval at 2 · level − 1, for a test of equivalence.
+    uncut
+        The four ends as they are before they are cut off where the lift cannot be: what more cases would shrink.
     cases, families
         How many cases, and how many of them are taken for independent.
     """
@@ -54,6 +60,7 @@ class Mean:
     cases: int
     families: int
     reason: str | None
+    uncut: tuple[float, float, float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give what is printed of it."""
@@ -75,10 +82,12 @@ def mean_of(
     key: Sequence[str],
     plan: Plan,
     method: str,
+    span: float = math.inf,
 ) -> Mean:
     """Average a weighted sum of metrics over the cases that have them all on both sides.
 
-    ``cases`` are those of `skillshift_frames.lift_cases.cases_of`; ``key`` names one.
+    ``cases`` are those of `skillshift_frames.lift_cases.cases_of`; ``key`` names one. The sum is known to lie between 0 and
+    ``span``, so that no interval of its lift goes beyond ±span.
     """
     if not weights:
         return _nothing(name)
@@ -89,7 +98,7 @@ def mean_of(
         ).alias(side)
         for side in (WITH, WITHOUT)
     ]
-    family = [column for column in _FAMILY if column in key]
+    family = [column for column in FAMILY if column in key]
     values = cases.select(*family, *sides).drop_nulls([WITH, WITHOUT])
     if not values.height:
         return _nothing(name)
@@ -104,7 +113,8 @@ def mean_of(
     )
     families = sums.height
     levels = [plan.level, *([2 * plan.level - 1] if plan.level > 0.5 else [])]  # noqa: PLR2004 - two tests at 1 − level
-    outer, *inner = _ends(sums, levels, plan, method)
+    found = _ends(sums, levels, plan, method)
+    outer, *inner = [ends.within(span) for ends in found]
     low, high, reason = judge_difference(lift, families, outer)
     inside = (
         judge_difference(lift, families, inner[0]) if inner and low is not None else (None, None)
@@ -121,7 +131,25 @@ def mean_of(
         values.height,
         families,
         reason,
+        None if low is None or not inner else (*found[0][:2], *found[1][:2]),
     )
+
+
+def shares_of(sides: Sides) -> set[str]:
+    """Name the metrics that are known to lie between 0 and 1: by what they are, and by every value that was recorded.
+
+    A score is one where its tool's always is, or where it is no more than pass or fail.
+    """
+    scored = sides.trials.filter(status="scored")
+    named = {*SIX, "success"} & set(sides.metrics)
+    if "score" in sides.metrics:
+        is_success = (scored.get_column("score") == scored.get_column("success")).fill_null(
+            value=False
+        )
+        tools = set(scored.get_column("tool"))
+        if is_success.all() or tools <= _SHARE_SCORES:
+            named.add("score")
+    return {name for name in named if scored.get_column(name).drop_nulls().is_between(0, 1).all()}
 
 
 def difference(first: float, second: float) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from skillshift_frames.decide import Decision, decide
+from skillshift_frames.lift_means import FAMILY
 from skillshift_frames.lifts import LIFTS
 from skillshift_frames.stats.paired import smallest_p
 
@@ -46,13 +47,17 @@ class Positive:
     cases, share
         How many, and of all; the share is None without any case.
     low, high
-        Wilson's interval of the share.
+        Wilson's interval of the share, on ``effective`` cases.
+    effective
+        How many independent cases they are worth: fewer than there are where one case was tried by several agents, or in
+        several runs (`skillshift_frames.stats.clusters.clustered_share`).
     """
 
     cases: int
     share: float | None
     low: float | None
     high: float | None
+    effective: float | None
 
 
 @dataclass(frozen=True, eq=False)  # frames have no one answer to ==
@@ -83,6 +88,8 @@ class SkillLift:
         What ``as_`` asked for: a tool's own numbers; else None.
     notes
         What limits all this, in sentences.
+    bounded
+        Whether the composite is known to lie between 0 and 1, and so its lift between −1 and 1.
     """
 
     metrics: pl.DataFrame
@@ -104,6 +111,7 @@ class SkillLift:
     resamples: int
     method: LiftMethod
     margin: float | None = None
+    bounded: bool = False
 
     @cached_property
     def decision(self) -> Decision:
@@ -134,6 +142,8 @@ class SkillLift:
                 "positive_share": self.positive.share,
                 "positive_low": self.positive.low,
                 "positive_high": self.positive.high,
+                "positive_effective": self.positive.effective,
+                "bounded": self.bounded,
             },
             "outcome": outcome,
             "negative": negative,
@@ -177,10 +187,20 @@ def _in_four_digits(decision: Decision, found: Mean) -> Decision:
     return replace(decision, reason=reason)
 
 
+def _decide(row: dict[str, Any], lift: SkillLift) -> Decision:
+    lifts = pl.DataFrame([row], schema=LIFTS)
+    return decide(
+        _Evidence(lifts, "composite", lift.level, lift.composite.cases), margin=lift.margin
+    )
+
+
 def _decision(lift: SkillLift) -> Decision:
     found = lift.composite
-    differences = lift.cases.filter(~pl.col("negative")).get_column("lift")
+    cases = lift.cases.filter(~pl.col("negative"))
+    differences = cases.get_column("lift")
     discordant = int((differences != 0).sum())
+    of_families = cases.group_by(FAMILY).agg(pl.col("lift").sort().mean()).get_column("lift")
+    wins, losses = int((of_families > 0).sum()), int((of_families < 0).sum())
     row = {
         **dict.fromkeys(LIFTS),
         "metric": "composite",
@@ -189,9 +209,16 @@ def _decision(lift: SkillLift) -> Decision:
         "equivalence_low": found.inner_low,
         "equivalence_high": found.inner_high,
         "discordant": discordant,
+        "tasks": of_families.len(),
+        "wins": wins,
+        "losses": losses,
+        "ties": of_families.len() - wins - losses,
     }
-    evidence = _Evidence(pl.DataFrame([row], schema=LIFTS), "composite", lift.level, found.cases)
-    decision = _in_four_digits(decide(evidence, margin=lift.margin), found)
+    decision = _in_four_digits(_decide(row, lift), found)
+    if decision.settle is not None and found.uncut is not None:
+        ends = ("low", "high", "equivalence_low", "equivalence_high")
+        uncut = row | dict(zip(ends, found.uncut, strict=True))
+        decision = replace(decision, settle=_decide(uncut, lift).settle)
     yes_or_no = differences.is_in([-1.0, 0.0, 1.0]).all()
     smallest = smallest_p(discordant)
     if decision.verdict in {"helps", "harms"} and yes_or_no and smallest >= 1 - lift.level:

@@ -77,7 +77,14 @@ def lifts(
     behind = [_families(inside[slot], metric) for metric, slot in slots]
     # Two one-sided tests at 1 − level each are one interval at 2 · level − 1, of the same draws.
     levels = [plan.level] if margin is None else [plan.level, 2 * plan.level - 1]
-    ends, *inner = plan.ends(sample, lift, behind, levels)
+    ends, *inner = (
+        # A rate is between 0 and 100, so that no lift of it is beyond ±100.
+        [
+            found.within(_SCALE.get(metric, math.inf))
+            for found, (metric, _) in zip(of, slots, strict=True)
+        ]
+        for of in plan.ends(sample, lift, behind, levels)
+    )
     rows = []
     for number, (metric, slot) in enumerate(slots):
         part = inside[slot]

@@ -6,11 +6,12 @@ kind, each of which has such a pair.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from skillshift_frames.errors import InputError
+from skillshift_frames.errors import InputError, SkillshiftWarning
 from skillshift_frames.schema import METRICS, TASKS, family, measured
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ def pair(tasks: pl.DataFrame, base: str, treatment: str, errors: Errors) -> Pair
     ------
     InputError
         There is no such run; a tally has a task with several trials.
+
+    Warns
+    -----
+    SkillshiftWarning
+        Nothing pairs, because the two have the same uids under other sites or conditions; said of the caller's caller.
     """
     runs = tasks.get_column("run").unique().sort().to_list()
     for name in (base, treatment):
@@ -95,12 +101,45 @@ def pair(tasks: pl.DataFrame, base: str, treatment: str, errors: Errors) -> Pair
     causes: tuple[pl.Expr, ...] = (pl.col("base_error"), pl.col("treatment_error"))
     if not of_records:
         causes = tuple(cause.is_not_null().name.suffix("ed") for cause in causes)
-    return Pairs(
+    pairs = Pairs(
         both=both if errors == "zero" else both.filter(~unmeasured),
         only_base=joined.filter(in_base & ~in_treatment).select(*key, *tasks_of),
         only_treatment=joined.filter(~in_base & in_treatment).select(*key, *tasks_of),
         errored=both.filter(unmeasured).select(*key, *causes, *tasks_of),
     )
+    if why := _why_nothing_pairs(pairs, base, treatment):
+        warnings.warn(why, SkillshiftWarning, stacklevel=3)
+    return pairs
+
+
+def _why_nothing_pairs(pairs: Pairs, base: str, treatment: str) -> str | None:
+    """Say why two runs have no pair although they have the same uids; None where they have a pair, or no uid in common."""
+    sides = {base: pairs.only_base, treatment: pairs.only_treatment}
+    if pairs.both.height or pairs.errored.height or "uid" not in pairs.only_base.columns:
+        return None
+    common = pairs.only_base.join(pairs.only_treatment, on=["uid", "trial"], how="semi").height
+    if not common:
+        return None
+
+    def shown(frame: pl.DataFrame, column: str) -> str:
+        names = frame.get_column(column).unique().sort().to_list()
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        return ", ".join(map(repr, names[:_NAMED])) + more
+
+    differing = [
+        f"{column} {' / '.join(f'{shown(frame, column)} in {run}' for run, frame in sides.items())}"
+        for column in ("site", "condition")
+        if shown(pairs.only_base, column) != shown(pairs.only_treatment, column)
+    ]
+    why = "; ".join(differing) or "another site or condition each"
+    return (
+        f"nothing pairs, although {common:,} trials of {base} have the uid of one of {treatment}: {why}. Of another tool's "
+        "results the site is the skill and the condition the agent, so a job with a skill has no pair in one without: "
+        "lift --with A --without B (skill_lift) pairs two jobs by case"
+    )
+
+
+_NAMED = 5
 
 
 def _side(records: pl.DataFrame, key: Sequence[str], times: pl.Expr, side: str) -> pl.DataFrame:

@@ -6,46 +6,23 @@ import math
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from skillshift_frames.changes import CHANGES, change_of
+from skillshift_frames.decide import check_margin
 from skillshift_frames.errors import InputError
 from skillshift_frames.lift import skill_lift
 from skillshift_frames.lift_cases import LIFT_CASES, name_cases
 from skillshift_frames.lift_result import SkillLift
 from skillshift_frames.readers.lift_files import lift_files, read_lift_file
-from skillshift_frames.sampling import DEFAULT_LEVEL, Ends, Plan, judge_difference, rounded
-from skillshift_frames.stats.clusters import clustered_mean
+from skillshift_frames.sampling import DEFAULT_LEVEL, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from skillshift_frames.lift_policies import CompositeLike, LiftErrors
-
-#: What happened to a lift between two dates.
-Change: TypeAlias = Literal[
-    "caught up", "regressed", "improved", "unchanged", "undetermined", "no pairs"
-]
-
-_MEANS = ("without", "with", "lift")
-
-#: One row is one skill × agent, and one for all of them (both null).
-CHANGES = pl.Schema(
-    {
-        "skill": pl.String,
-        "agent": pl.String,
-        "cases": pl.Int64,  # in both sets
-        "families": pl.Int64,  # distinct uids of a skill: what is taken for independent
-        **{
-            f"{name}_{part}": pl.Float64
-            for name in _MEANS
-            for part in ("old", "new", "change", "low", "high")
-        },
-        "change": pl.String,  # caught up, regressed, improved, unchanged, undetermined, no pairs
-        "reason": pl.String,
-    }
-)
 
 #: What names a case in both sets: runs have other names at another date, and the model may be the change itself.
 _KEY = ("skill", "agent", "uid")
@@ -107,8 +84,9 @@ class LiftSet:
 
     cases: pl.DataFrame
     composite: str
-    weights: tuple[tuple[str, float], ...]
+    weights: Mapping[str, float]
     errors: str
+    bounded: bool = False  # whether the composite is known to lie between 0 and 1
 
 
 #: What a date's lifts come as.
@@ -121,8 +99,8 @@ def regress(
     *,
     margin: float | None = None,
     level: float = DEFAULT_LEVEL,
-    errors: LiftErrors = "exclude",
-    composite: CompositeLike = "default",
+    errors: LiftErrors | None = None,
+    composite: CompositeLike | None = None,
 ) -> Regression:
     """Compare the lifts of two dates on the cases that both have.
 
@@ -132,11 +110,13 @@ def regress(
         What `skillshift_frames.skill_lift` gives, or trials that it takes; or the path of what ``lift --format json``
         wrote: a file, a glob, or a folder with such files, one per skill or as many as there are.
     margin
-        The largest change of a lift that would not matter: inside ±margin it is unchanged. There is no default.
+        The largest change of a lift that would not matter: with the interval at 2 · level − 1 (90 % at a level of 95 %)
+        inside ±margin it is unchanged, by two one-sided tests. There is no default.
     level
         Nominal coverage of intervals.
     errors, composite
-        For trials: as for `skillshift_frames.skill_lift`.
+        For trials: as for `skillshift_frames.skill_lift`, by default ``"exclude"`` and ``"default"``. Lifts have theirs, and
+        another one is refused.
 
     Returns
     -------
@@ -144,12 +124,17 @@ def regress(
         Cases are paired by skill, agent and uid; several runs of one are averaged first. The intervals are of changes of the
         same cases. ``caught up``: without the skill it rose and the lift fell, both shown by their intervals;
         ``regressed``: the lift fell, and that the baseline rose is not shown; ``improved``: the lift rose; ``unchanged``:
-        inside the margin; else ``undetermined``. Negative cases are left out.
+        inside the margin; else ``undetermined``. Negative cases are left out. Where every family changed alike there is no
+        spread to make an interval of: then an exact sign test on the families decides, two-sided, p = 2^(1 − n) for n
+        families that all move one way, in the columns ``…_p``; ``too few``: n is so small that no outcome could reach the
+        level (up to 5 families at 95 %). Where the composite is known to lie between 0 and 1, intervals end where a change
+        cannot be: ±1 for a side, ±2 for a lift.
 
     Raises
     ------
     InputError
-        Two sets under different policies; a level or margin out of range; what is neither lift nor trials.
+        Two sets under different policies, or under another one than was asked for; a level or margin out of range (with a
+        margin, the level must be above 0.5); what is neither lift nor trials.
 
     Examples
     --------
@@ -169,14 +154,12 @@ def regress(
     'caught up'
     """
     Plan.of(level, _ENOUGH, 0, "auto")
-    if margin is not None and not 0 < margin < math.inf:
-        msg = f"margin {margin} is not a positive number"
-        raise InputError(msg)
+    check_margin(margin, level)
     first, second = (
         _lift_set(what, given, errors=errors, composite=composite)
         for what, given in (("old", old), ("new", new))
     )
-    if (first.errors, first.weights) != (second.errors, second.weights):
+    if (first.errors, dict(first.weights)) != (second.errors, dict(second.weights)):
         msg = (
             f"the two sets are of different policies: {first.composite} with --errors {first.errors}, and "
             f"{second.composite} with --errors {second.errors}; compute both lifts alike"
@@ -198,7 +181,8 @@ def regress(
             key=lambda found: tuple((name is not None, name or "") for name in found[0]),
         )
     ]
-    rows = [_row(skill, agent, part, level, margin) for skill, agent, part in groups]
+    span = 1.0 if first.bounded and second.bounded else math.inf
+    rows = [change_of(*group, level=level, margin=margin, span=span) for group in groups]
     models = [sorted(set(part.cases.get_column("model").drop_nulls())) for part in (first, second)]
     return Regression(
         changes=pl.DataFrame(rows, schema=CHANGES),
@@ -219,24 +203,49 @@ def _lift_set(
     what: str,
     given: object,
     *,
-    errors: LiftErrors,
-    composite: CompositeLike,
+    errors: LiftErrors | None,
+    composite: CompositeLike | None,
 ) -> LiftSet:
     if isinstance(given, LiftSet):
+        _refuse_other_policies(what, given, errors, composite)
         return given
     if isinstance(given, str | PathLike):
         files = lift_files(Path(given))
         if not files:
             msg = f"{given}: is not there, or not what lift --format json writes; read_trials reads a tool's results"
             raise InputError(msg)
-        return read_lift_sets(files)
-    if not isinstance(given, SkillLift):
-        if not hasattr(given, "lazy"):
-            msg = f"{what} is {given!r:.60}; a skill lift, a frame of trials or a path is needed"
-            raise InputError(msg)
-        given = skill_lift(given, errors=errors, composite=composite)  # type: ignore[arg-type]
-    weights = tuple(given.policy.weights.items())
-    return LiftSet(given.cases, given.policy.policy, weights, given.errors)
+        found = read_lift_sets(files)
+        _refuse_other_policies(what, found, errors, composite)
+        return found
+    if isinstance(given, SkillLift):
+        found = _set_of(given)
+        _refuse_other_policies(what, found, errors, composite)
+        return found
+    if not hasattr(given, "lazy"):
+        msg = f"{what} is {given!r:.60}; a skill lift, a frame of trials or a path is needed"
+        raise InputError(msg)
+    lift = skill_lift(given, errors=errors or "exclude", composite=composite or "default")  # type: ignore[arg-type]
+    return _set_of(lift)
+
+
+def _set_of(lift: SkillLift) -> LiftSet:
+    made = lift.policy
+    return LiftSet(lift.cases, made.policy, made.weights, lift.errors, lift.bounded)
+
+
+def _refuse_other_policies(
+    what: str, found: LiftSet, errors: LiftErrors | None, composite: CompositeLike | None
+) -> None:
+    """Raise for a policy that would be ignored: lifts were computed under their own."""
+    if errors is not None and errors != found.errors:
+        msg = (
+            f"the {what} lifts were computed with --errors {found.errors}, which cannot be changed afterwards; compute them "
+            f"again with lift --errors {errors}, or name the trials"
+        )
+        raise InputError(msg)
+    if composite is not None:
+        msg = f"composite is for trials; the {what} lifts have theirs ({found.composite})"
+        raise InputError(msg)
 
 
 def read_lift_sets(files: Sequence[Path]) -> LiftSet:
@@ -259,7 +268,8 @@ def read_lift_sets(files: Sequence[Path]) -> LiftSet:
         twice = cases.filter(cases.select(names).is_duplicated()).row(0, named=True)
         msg = f"case {twice['uid']} of {twice['skill']} is in the files twice"
         raise InputError(msg)
-    return LiftSet(cases, first.composite, tuple(first.weights.items()), first.errors)
+    bounded = all(found.bounded for _, found in read)
+    return LiftSet(cases, first.composite, first.weights, first.errors, bounded)
 
 
 def _by_case(cases: pl.DataFrame) -> pl.DataFrame:
@@ -270,83 +280,6 @@ def _by_case(cases: pl.DataFrame) -> pl.DataFrame:
         .agg(pl.col("with", "without").sort().mean())
         .sort(_KEY)
     )
-
-
-def _row(
-    skill: str | None, agent: str | None, part: pl.DataFrame, level: float, margin: float | None
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"skill": skill, "agent": agent, "cases": part.height}
-    columns = {
-        "without": (pl.col("without"), pl.col("without_new")),
-        "with": (pl.col("with"), pl.col("with_new")),
-        "lift": (
-            pl.col("with") - pl.col("without"),
-            pl.col("with_new") - pl.col("without_new"),
-        ),
-    }
-    for name, (old, new) in columns.items():
-        row |= {f"{name}_{key}": value for key, value in _change(part, old, new, level).items()}
-    row["families"] = row.pop("lift_families")
-    why = row.pop("lift_reason")
-    for name in ("without", "with"):
-        row.pop(f"{name}_families")
-        row.pop(f"{name}_reason")
-    row["change"], row["reason"] = _judge(row, why, level, margin)
-    return row
-
-
-def _change(part: pl.DataFrame, old: pl.Expr, new: pl.Expr, level: float) -> dict[str, Any]:
-    """Give the means of both dates, and their difference with its interval, families taken for independent."""
-    values = part.select("skill", "uid", old=old, new=new)
-    if not values.height:
-        none = dict.fromkeys(("old", "new", "change", "low", "high"))
-        return {**none, "families": 0, "reason": "no case is in both sets"}
-    means = [math.fsum(values.get_column(name)) / values.height for name in ("old", "new")]
-    sums = (
-        values.with_columns(change=pl.col("new") - pl.col("old"))
-        .group_by("skill", "uid")
-        .agg(pl.col("change").sort().sum(), n=pl.len())
-        .sort("change", "n")
-    )
-    found = clustered_mean(
-        sums.get_column("change").to_list(), sums.get_column("n").to_list(), level=level
-    )
-    change = 0.0 if abs(found.value) <= _NEGLIGIBLE else rounded(found.value)
-    ends = Ends(rounded(found.low), rounded(found.high), 0.0, "t")
-    low, high, reason = judge_difference(change, sums.height, ends)
-    return {
-        "old": rounded(means[0]),
-        "new": rounded(means[1]),
-        "change": change,
-        "low": low,
-        "high": high,
-        "families": sums.height,
-        "reason": reason,
-    }
-
-
-_NEGLIGIBLE = 1e-12
-
-
-def _judge(
-    row: dict[str, Any], why: str | None, level: float, margin: float | None
-) -> tuple[Change, str]:
-    if not row["cases"]:
-        return "no pairs", "no case is in both sets"
-    if row["lift_low"] is None:
-        return "undetermined", f"the change of the lift has no interval: {why}"
-    shown = f"the lift changed by {row['lift_change']:+.4f} [{row['lift_low']:.4f}, {row['lift_high']:.4f}]"
-    baseline = f"the baseline by {row['without_change']:+.4f}"
-    if row["without_low"] is not None:
-        baseline += f" [{row['without_low']:.4f}, {row['without_high']:.4f}]"
-    if row["lift_high"] < 0:
-        rose = row["without_low"] is not None and row["without_low"] > 0
-        return ("caught up" if rose else "regressed"), f"{shown}, {baseline}"
-    if row["lift_low"] > 0:
-        return "improved", f"{shown}, {baseline}"
-    if margin is not None and -margin < row["lift_low"] and row["lift_high"] < margin:
-        return "unchanged", f"{shown}, inside ±{margin:g} at {100 * level:g} %"
-    return "undetermined", f"{shown}, which holds 0"
 
 
 def _notes(lone: Sequence[pl.DataFrame], models: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -148,6 +148,18 @@ class Ends(NamedTuple):
     undefined: float
     method: str
 
+    def within(self, span: float) -> Ends:
+        """Cut the ends off at ±span, beyond which the number cannot be.
+
+        Examples
+        --------
+        >>> Ends(-0.2, 1.3, 0.0, "t").within(1.0)[:2]
+        (-0.2, 1.0)
+        """
+        if math.isnan(self.low):
+            return self
+        return self._replace(low=max(self.low, -span), high=min(self.high, span))
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:

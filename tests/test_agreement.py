@@ -12,9 +12,10 @@ from hypothesis import given, strategies as st
 from scipy import stats  # noqa: TID253
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
-from skillshift_frames.agreement import agreement
+from skillshift_frames.agreement import Agreement, agreement
 from skillshift_frames.errors import InputError
 from skillshift_frames.readers.scores import read_scores
+from skillshift_frames.render.agreement import agreement_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,7 +113,7 @@ def test_judges_that_differ_in_level_keep_the_ranking() -> None:
     )
     judges = found.judges
     assert judges is not None
-    assert (judges.items, judges.strictest, judges.most_lenient) == (30, "b", "c")
+    assert (judges.items, judges.strictest, judges.most_lenient) == (30, ("b",), ("c",))
     assert judges.spread == pytest.approx(1.5)
     assert (judges.concordance, judges.kept, judges.ranking) == (1.0, 1.0, "kept")
     assert [pair["difference"] for pair in judges.pairs] == pytest.approx([1.0, -0.5, -1.5])
@@ -303,3 +304,76 @@ def test_damaged_files_are_named(tmp_path: Path, name: str, content: str, match:
 def test_a_path_that_names_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no scores there"):
         read_scores(tmp_path / "none*.csv")
+
+
+def judged(*means: float) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {"skill": skill, "x": n, "y": mean + part, "model": f"m{judge}"}
+            for judge, mean in enumerate(means)
+            for n, (skill, part) in enumerate((("a", -1), ("b", 0), ("c", 1)))
+        ]
+    )
+
+
+def said(found: Agreement) -> str:
+    return " | ".join(note.text for note in agreement_document(found).notes)
+
+
+@pytest.mark.parametrize(
+    ("means", "strictest", "most_lenient", "text"),
+    [
+        (
+            (5, 5),
+            ("m0", "m1"),
+            ("m0", "m1"),
+            "m0 and m1 tie: each has a mean of 5.00 on the 3 items",
+        ),
+        (
+            (5, 7, 5),
+            ("m0", "m2"),
+            ("m1",),
+            "m0 and m2 are strictest (a tie at a mean of 5.00), m1 is most lenient, 2.00 apart",
+        ),
+        ((5, 7), ("m0",), ("m1",), "m0 is strictest, m1 is most lenient, 2.00 apart on average"),
+    ],
+)
+def test_judges_that_tie_are_named_with_what_they_tie_on(
+    means: tuple[float, ...], strictest: tuple[str, ...], most_lenient: tuple[str, ...], text: str
+) -> None:
+    found = agreement(judged(*means), x="x", y="y", by="model")
+    assert found.judges is not None
+    assert (found.judges.strictest, found.judges.most_lenient) == (strictest, most_lenient)
+    assert text in said(found)
+
+
+def test_judges_without_a_common_item_or_a_ranking_say_so() -> None:
+    apart = pl.DataFrame({"skill": ["a", "b"], "x": [1, 2], "y": [3, 4], "model": ["m0", "m1"]})
+    found = agreement(apart, x="x", y="y", by="model")
+    assert found.judges is not None
+    assert found.judges.strictest == found.judges.most_lenient == ()
+    assert "no item was scored by all judges (m0, m1)" in said(found)
+    flat = judged(5, 7).with_columns(y=pl.when(pl.col("model") == "m0").then(5).otherwise(7))
+    assert "Ranking unknown: no pair of items" in said(agreement(flat, x="x", y="y", by="model"))
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([10.0, 9.0, 9.5], ["9", "9.5", "10"]),
+        ([10, 9, 100], ["9", "10", "100"]),
+        (["10", "9", "1.10"], ["1.10", "9", "10"]),
+        (["10", "9", "v1"], ["10", "9", "v1"]),
+        ([True, False, None], ["false", "true", "null"]),
+    ],
+)
+def test_groups_may_be_numbers(values: list[Any], shown: list[str]) -> None:
+    frame = pl.DataFrame({"x": [1, 2, 3], "y": [3, 1, 2], "year": values})
+    found = agreement(frame, x="x", y="y", by="year")
+    assert found.correlations["by"].to_list() == [None, *shown]
+
+
+def test_groups_that_are_no_names_are_refused() -> None:
+    frame = pl.DataFrame({"x": [1, 2], "y": [3, 1], "by": [[1], [2]]})
+    with pytest.raises(InputError, match="texts or numbers are needed to tell groups apart"):
+        agreement(frame, x="x", y="y", by="by")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np  # noqa: TID253
 import polars as pl
 import pytest
-from scipy.stats import binomtest  # noqa: TID253
+from scipy.stats import binomtest, norm  # noqa: TID253
 
 import skillshift_frames as sf
+from skillshift_frames.render.comparison import comparison_document
 from tests.simulated import SHOP, frame_of, simulate, uid
 
 if TYPE_CHECKING:
@@ -374,6 +375,53 @@ def test_sign_survives_only_if_no_filling_turns_it(
     shop = one_cell(4)
     found = compare(outcomes(base, treatment, shop), benchmark=shop)
     assert found.bounds.sign_survives == survives
+
+
+# Where a lift can be, and what p takes for independent
+
+
+def of_tasks(sides: dict[str, list[bool]]) -> pl.DataFrame:
+    shop = one_cell(len(next(iter(sides.values()))))
+    rows = [
+        {"run": run, "uid": str(n), "success": passed, "steps": 1, "skill_calls": 0}
+        | {"site": "cart", "condition": "plain", "skill_failures": 0}
+        for run, side in sides.items()
+        for n, passed in enumerate(side)
+    ]
+    return sf.from_frame(pl.DataFrame(rows), benchmark=shop)
+
+
+def test_no_rate_rises_by_more_than_a_hundred_points() -> None:
+    """Two tasks, lifts of 0 and 100: the delta method's ends are 50 ± 1.96 · 50 / √2, of which −19 to 100 can be."""
+    tasks = of_tasks({"a": [False, True], "b": [True, True]})
+    found = compare(tasks, benchmark=one_cell(2), method="delta", margin=5)
+    row = lift_of(found)
+    assert row["low"] == pytest.approx(50 - norm.ppf(0.975) * 50 / 2**0.5)
+    assert row["high"] == 100
+    assert row["equivalence_high"] == 100
+
+
+def test_what_would_settle_a_lift_that_is_cut_off_on_both_sides_is_not_known() -> None:
+    """Two gained and one lost: 33 ± 2.58 · 94 / √3 at 99 %, and at 95 % what has to shrink is still in sight."""
+    tasks = of_tasks({"a": [False, False, True], "b": [True, True, False]})
+    found = compare(tasks, benchmark=one_cell(3), method="delta", level=0.99)
+    row = lift_of(found)
+    assert (row["low"], row["high"]) == (-100, 100)
+    assert found.decision.settle is None
+    assert compare(tasks, benchmark=one_cell(3), method="delta").decision.settle is not None
+
+
+def test_p_says_of_how_many_families_its_tasks_are(pairs: pl.DataFrame) -> None:
+    found = compare(pairs)
+    assert (found.outcomes.tasks, found.outcomes.families) == (99, 33)
+    document = comparison_document(found, SHOP, flips=False)
+    said = next(note.text for note in document.notes if "exact sign test" in note.text)
+    assert "it takes 99 tasks for independent, and they are of 33 families" in said
+    alone = of_tasks({"a": [False, True], "b": [True, True]})
+    found = compare(alone, benchmark=one_cell(2))
+    assert (found.outcomes.tasks, found.outcomes.families) == (2, 2)
+    document = comparison_document(found, one_cell(2), flips=False)
+    assert not any("for independent" in note.text for note in document.notes)
 
 
 # Outcomes, flips, use

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np  # noqa: TID253
+import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
-from skillshift_frames.costs import COSTS, costs
+from skillshift_frames.costs import CELL_COSTS, COSTS, cell_costs, costs
 from skillshift_frames.errors import InputError
 from skillshift_frames.lift import skill_lift
+from skillshift_frames.readers.trial_tasks import convert
 from skillshift_frames.trials import TRIALS
 from tests.trials import frame_of, pairs, trial
 
@@ -118,3 +120,85 @@ def test_a_lift_has_the_costs_of_both_sides() -> None:
 def test_a_path_is_told_what_reads_it() -> None:
     with pytest.raises(InputError, match="read_trials"):
         costs("results/")  # type: ignore[arg-type]
+
+
+# --- of cells --------------------------------------------------------------------------------------------------------
+
+
+def record(uid: str, *, success: bool = True, site: str = "cart", **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - of any column
+    fixed = {"run": "r", "condition": "plain", "trial": 1, "error": None}
+    return fixed | {"uid": uid, "site": site, "success": success} | fields
+
+
+def of_cells(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return {row["site"]: row for row in cell_costs(frame).to_dicts() if row["quantity"] == "cost"}
+
+
+def test_a_cells_price_is_that_of_all_its_attempts_over_its_successful_tasks() -> None:
+    found = of_cells(
+        [
+            record("a", success=False, cost=1.0),
+            record("a", trial=2, cost=2.0),
+            record("b", success=False, error="timeout", cost=4.0),
+            record("c", success=True, error="crashed", cost=8.0),  # not measured, so no success
+            record("d", success=False, site="search", cost=16.0),
+        ]
+    )
+    cart, search = found["cart"], found["search"]
+    assert (cart["total"], cart["tasks"], cart["successful_tasks"]) == (15.0, 3, 1)
+    assert (cart["per_success"], cart["median"]) == (15.0, 3.0)
+    assert (search["total"], search["successful_tasks"], search["per_success"]) == (16.0, 0, None)
+
+
+def test_what_a_cell_does_not_know_is_counted_and_no_zero() -> None:
+    found = of_cells(
+        [record("a", cost=1.0), record("b", cost=None), record("c", site="search", cost=None)]
+    )
+    assert (found["cart"]["unknown"], found["cart"]["total"], found["cart"]["per_success"]) == (
+        *(1, None, None),
+    )
+    assert found["cart"]["per_success_at_least"] == 0.5
+    assert (found["search"]["n"], found["search"]["median"]) == (0, None)
+    assert found["search"]["per_success_at_least"] is None
+
+
+def test_cells_of_trials_have_the_costs_of_their_arms() -> None:
+    """One cell per arm: what `costs` says of trials, `cell_costs` says of the records that they become."""
+    rows = [
+        trial(
+            "a", "with", 1.0, success=True, cost=2.0, seconds=3.0, input_tokens=5, output_tokens=7
+        ),
+        trial("a", "with", 0.0, success=False, cost=None, seconds=5.0, trial=2),
+        trial("b", "with", status="errored", cost=1.5, error_type="x"),
+        trial("a", "without", 0.0, success=False, cost=0.5, seconds=1.0),
+        trial("b", "without", status="missing"),
+    ]
+    trials = frame_of([row | {"run": "job"} for row in rows])
+    tasks, _ = convert(trials, keep=True)
+    of_cells = cell_costs(tasks).drop("run", "site", "condition").sort("quantity", "n")
+    of_arms = costs(trials).with_columns(pl.col("arm").replace({"with": "job with"}))
+    uncounted = pl.col("tasks")  # the missing trial is no record
+    assert of_cells.select(pl.exclude("tasks")).equals(
+        of_arms.drop("arm").sort("quantity", "n").select(pl.exclude("tasks"))
+    )
+    assert cell_costs(tasks).select(uncounted.max()).item() == 2
+    assert cell_costs(tasks).schema == CELL_COSTS
+
+
+@pytest.mark.parametrize(
+    ("row", "match"),
+    [
+        (record("a"), "no record says what it cost"),
+        (record("a", cost="2"), "column 'cost' is String"),
+        (record("a", cost=float("nan")), "has NaN"),
+    ],
+)
+def test_records_without_costs_are_told(row: dict[str, Any], match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        cell_costs(pl.DataFrame([row]))
+
+
+def test_a_tally_has_no_costs() -> None:
+    with pytest.raises(InputError, match="no uid"):
+        cell_costs(pl.DataFrame({"run": ["r"]}))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np  # noqa: TID253
 import polars as pl
 import pytest
+from scipy import stats  # noqa: TID253
 from statsmodels.stats.weightstats import ttost_paired  # type: ignore[import-untyped]
 
 import skillshift_frames as sf
@@ -233,6 +234,53 @@ def test_margin_settled_by_as_many_families_as_it_said() -> None:
     times = undecided.settle / 40
     assert repeated(base, treatment, int(times), margin=10).decision.verdict == "undetermined"
     assert repeated(base, treatment, int(times) + 1, margin=10).decision.verdict == "equivalent"
+
+
+# Families that all move one way
+
+
+@pytest.mark.parametrize("n", [2, 5, 6, 40])
+@pytest.mark.parametrize(("side", "verdict"), [(1, "helps"), (0, "harms")])
+def test_tasks_that_all_move_alike_are_told_by_an_exact_sign_test(
+    n: int, side: int, verdict: str
+) -> None:
+    """No interval, and with 40 of 40 no doubt: SciPy's binomial test is the oracle."""
+    found = repeated([1 - side], [side], n)
+    p = stats.binomtest(n, n, 0.5).pvalue
+    assert found.lifts.filter(metric="SR", slot="overall")["low"][0] is None
+    told = p < 0.05
+    assert found.decision.verdict == (verdict if told else "undetermined")
+    assert f"0 in all {n} families: exact sign test" in found.decision.reason
+    expected = {"helps": "retain", "harms": "remove"}[verdict] if told else "insufficient evidence"
+    assert found.decision.recommendation == expected
+    assert found.decision.settle == (None if told else 6)
+
+
+def test_one_family_that_moves_tells_nothing() -> None:
+    assert repeated([0], [1], 1).decision.verdict == "undetermined"
+
+
+def test_a_slot_in_which_all_move_alike_is_harmed_without_an_interval() -> None:
+    """A lift overall does not hide ten losses of ten at one site."""
+    shop = sf.Benchmark("shop", sites={"cart": 90, "search": 10}, conditions=("plain",))
+    rows = [
+        {"run": run, "site": site, "condition": "plain", "uid": f"{site}.{i}", "success": passed(i)}
+        | {"steps": 3, "skill_calls": 0, "skill_failures": 0}
+        for run, site, n, passed in (
+            ("a", "cart", 90, lambda _: False),
+            ("b", "cart", 90, lambda i: i > 3),
+            ("a", "search", 10, lambda _: True),
+            ("b", "search", 10, lambda _: False),
+        )
+        for i in range(n)
+    ]
+    found = sf.compare(frame_of(rows, shop), base="a", treatment="b", benchmark=shop)
+    assert found.lifts.filter(metric="SR", slot="search")["low"][0] is None
+    assert found.decision.recommendation == "revise"
+    assert any(
+        "harmed: search -100.00 (all 10 families; sign test p = 0.0020)" in fact
+        for fact in found.decision.facts
+    )
 
 
 # Equivalence

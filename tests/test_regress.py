@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 from scipy import stats  # noqa: TID253
 
+from skillshift_frames.changes import CHANGES
 from skillshift_frames.errors import InputError
 from skillshift_frames.lift import skill_lift
-from skillshift_frames.regress import CHANGES, read_lift_sets, regress
+from skillshift_frames.regress import read_lift_sets, regress
 from tests.trials import frame_of, pairs
 
 if TYPE_CHECKING:
@@ -221,3 +222,142 @@ def test_wrong_options_are_refused(options: dict[str, Any], match: str) -> None:
 def test_what_is_neither_is_refused() -> None:
     with pytest.raises(InputError, match=r"old is 3; a skill lift"):
         regress(3, OLD)  # type: ignore[arg-type]
+
+
+# --- where every case changed alike, there is no interval ------------------------------------------------------------
+
+
+def alike(n: int, with_: float, without: float) -> pl.DataFrame:
+    return scores([with_] * n, [without] * n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 6, 7, 50])
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize(
+    ("new", "changed"),
+    [((0.0, 0.0), "regressed"), ((1.0, 1.0), "caught up"), ((0.5, 0.0), "regressed")],
+)
+def test_falls_of_all_cases_alike_are_told_by_an_exact_sign_test(
+    n: int, level: float, new: tuple[float, float], changed: str
+) -> None:
+    """The oracle is SciPy's binomial test; 50 falls of 50 cases are no matter of doubt, 5 of 5 no proof at 95 %."""
+    row = regress(alike(n, 1.0, 0.0), alike(n, *new), level=level).changes.row(0, named=True)
+    p = stats.binomtest(n, n, 0.5).pvalue
+    assert row["lift_low"] is None
+    assert row["lift_p"] == pytest.approx(p, rel=1e-12)
+    told = p < 1 - level
+    assert row["change"] == (changed if told else "too few")
+    assert row["test"] == ("sign test" if told else None)
+    assert ("exact sign test" in row["reason"]) == (n > 1)
+
+
+def test_rises_of_all_cases_alike_are_improvements() -> None:
+    row = regress(alike(9, 0.0, 0.0), alike(9, 1.0, 0.0)).changes.row(0, named=True)
+    assert (row["change"], row["test"]) == ("improved", "sign test")
+
+
+def test_a_baseline_that_rose_alike_in_all_cases_excuses_a_lift_that_fell() -> None:
+    """The lift's own change has an interval, its baseline's none."""
+    new = scores(0.6 + NOISE[2], [0.5] * 12)
+    row = regress(scores(0.8 + NOISE[0], [0.3] * 12), new).changes.row(0, named=True)
+    assert (row["without_low"], row["test"]) == (None, "interval")
+    assert row["without_p"] == pytest.approx(stats.binomtest(12, 12).pvalue)
+    assert row["change"] == "caught up"
+
+
+def test_signs_are_of_families_not_of_cases() -> None:
+    """Five cases by two agents each are ten falls of five families, and five tell nothing at 95 %."""
+    old, new = (
+        pl.concat([alike(5, with_, 0.0).with_columns(agent=pl.lit(a)) for a in ("a", "b")])
+        for with_ in (1.0, 0.0)
+    )
+    row = regress(old, new).changes.row(0, named=True)
+    assert (row["cases"], row["families"], row["lift_p"]) == (10, 5, 0.0625)
+    assert row["change"] == "too few"
+    assert "with 5 families p cannot be below 0.0625" in row["reason"]
+
+
+def test_no_change_at_all_is_not_too_few() -> None:
+    for n in (2, 12):
+        row = regress(alike(n, 1.0, 0.0), alike(n, 1.0, 0.0)).changes.row(0, named=True)
+        assert (row["change"], row["lift_p"]) == ("undetermined", None)
+
+
+# --- margins and ends ------------------------------------------------------------------------------------------------
+
+
+def test_unchanged_is_the_interval_at_twice_the_level_less_one_inside_the_margin() -> None:
+    """Two one-sided tests: SciPy's paired interval at 90 % decides at a level of 95 %, not the one at 95 %."""
+    new = scores(0.8 + NOISE[2], 0.3 + NOISE[3])
+    change = (NOISE[2] - NOISE[3]) - (NOISE[0] - NOISE[1])
+    narrow, wide = (
+        stats.ttest_1samp(change, 0).confidence_interval(level) for level in (0.9, 0.95)
+    )
+    reach, further = (max(abs(float(e.low)), abs(float(e.high))) for e in (narrow, wide))
+    assert reach < further
+    for margin, changed in (
+        ((reach + further) / 2, "unchanged"),
+        (reach * 0.99, "undetermined"),
+    ):
+        row = regress(OLD, new, margin=margin).changes.row(0, named=True)
+        assert row["change"] == changed
+        assert "the 90 % interval" in row["reason"]
+        assert (row["equivalence_low"], row["equivalence_high"]) == pytest.approx(
+            (narrow.low, narrow.high), abs=1e-9
+        )
+    assert regress(OLD, new).changes["equivalence_low"][0] is None
+
+
+def test_a_margin_needs_a_level_that_leaves_an_interval() -> None:
+    with pytest.raises(InputError, match=r"level 0\.5 leaves no interval"):
+        regress(OLD, OLD, margin=0.1, level=0.5)
+
+
+def test_no_interval_goes_where_a_change_cannot_be() -> None:
+    """Passes and failures: a side changes by at most 1, a lift by at most 2."""
+
+    def passes(cases: list[tuple[float, float]]) -> pl.DataFrame:
+        both = {f"c{n}": case for n, case in enumerate(cases)}
+        rows = pairs(both, skill="s", agent="a")
+        return frame_of([row | {"success": row["score"] == 1} for row in rows])
+
+    old, new = passes([(0, 1), (1, 1)]), passes([(1, 0), (1, 1)])
+    row = regress(old, new).changes.row(0, named=True)
+    assert (row["lift_low"], row["lift_high"]) == (-2, 2)
+    assert (row["with_low"], row["with_high"]) == (-1, 1)
+    free = regress(*(frame.with_columns(success=None) for frame in (old, new))).changes
+    assert free["lift_high"][0] > 2
+
+
+def test_ends_are_cut_off_for_files_as_for_trials(tmp_path: Path) -> None:
+    frames = [
+        scores(a, b).with_columns(success=pl.col("score") == 1)
+        for a, b in (([0, 1], [1, 1]), ([1, 1], [0, 1]))
+    ]
+    sets = [written(tmp_path / f"{n}.json", frame) for n, frame in enumerate(frames)]
+    assert regress(*sets).changes.equals(regress(*frames).changes)
+
+
+# --- policies --------------------------------------------------------------------------------------------------------
+
+
+def test_the_order_of_a_composites_metrics_does_not_matter() -> None:
+    def lifts(names: tuple[str, ...], rise: float) -> Any:  # noqa: ANN401 - a skill lift
+        rows = [row | {"x": 0.5, "y": rise * n} for n, row in enumerate(OLD.to_dicts())]
+        return skill_lift(frame_of(rows), composite=names)
+
+    found = regress(lifts(("x", "y"), 0.01), lifts(("y", "x"), 0.02))
+    assert found.changes["cases"][0] == 12
+    with pytest.raises(InputError, match="of different policies"):
+        regress(lifts(("x", "y"), 0.01), lifts(("x",), 0.02))
+
+
+def test_a_policy_that_lifts_do_not_have_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "old.json", OLD)
+    for given in (path, read_lift_sets([path]), skill_lift(OLD)):
+        assert regress(given, OLD, errors="exclude").errors == "exclude"
+        with pytest.raises(InputError, match=r"the old lifts were computed with --errors exclude"):
+            regress(given, OLD, errors="zero")
+        with pytest.raises(InputError, match="composite is for trials"):
+            regress(given, OLD, composite="score")
+    assert regress(OLD, OLD, errors="zero").errors == "zero"

@@ -527,6 +527,103 @@ def test_harm_and_equivalence() -> None:
     assert skill_lift(frame_of(pairs(same))).decision.verdict == "undetermined"
 
 
+@pytest.mark.parametrize("n", [1, 2, 5, 6, 50])
+@pytest.mark.parametrize(("with_", "verdict"), [(1.0, "helps"), (0.0, "harms")])
+def test_cases_that_all_move_alike_are_told_by_an_exact_sign_test(
+    n: int, with_: float, verdict: str
+) -> None:
+    """No spread makes no interval, and 50 of 50 cases are no matter of doubt: SciPy's binomial test is the oracle."""
+    found = skill_lift(frame_of(pairs({f"c{i}": (with_, 1 - with_) for i in range(n)})))
+    p = stats.binomtest(n, n, 0.5).pvalue
+    assert found.composite.low is None
+    assert found.decision.verdict == (verdict if p < 0.05 else "undetermined")
+    if n > 1:
+        shown = "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
+        assert f"exact sign test {shown}" in found.decision.reason
+        assert found.decision.reason.startswith("too few families") == (p >= 0.05)
+        assert found.decision.settle == (6 if p >= 0.05 else None)
+
+
+def test_families_have_one_sign_each() -> None:
+    """Five cases by four agents are twenty lifts of five families."""
+    rows = [
+        row
+        for a in "abcd"
+        for row in pairs({f"c{i}": (1.0, 0.0) for i in range(5)}, agent=a, skill="s")
+    ]
+    decision = skill_lift(frame_of(rows)).decision
+    assert decision.verdict == "undetermined"
+    assert "all 5 families" in decision.reason
+
+
+def test_a_family_moves_where_its_cases_do_on_the_whole() -> None:
+    """One agent gains in every case and the other in none: eight families of a lift of a half each, of which none is 0."""
+    gained = pairs({f"c{i}": (1.0, 0.0) for i in range(8)}, agent="a", skill="s")
+    same = pairs({f"c{i}": (1.0, 1.0) for i in range(8)}, agent="b", skill="s")
+    found = skill_lift(frame_of([*gained, *same]))
+    assert (found.composite.lift, found.composite.low) == (0.5, None)
+    assert found.decision.verdict == "helps"
+    assert f"p = {stats.binomtest(8, 8).pvalue:.4f}" in found.decision.reason
+
+
+def test_families_that_agree_on_no_lift_have_no_sign() -> None:
+    found = skill_lift(frame_of(pairs({f"c{i}": (0.5, 0.5) for i in range(9)})))
+    assert (found.decision.verdict, found.decision.settle) == ("undetermined", None)
+    assert found.decision.reason == "no spread: no pair differs"
+
+
+def test_positive_share_takes_a_case_by_several_agents_for_one() -> None:
+    """Ten cases, each by four agents alike, say what ten cases say, not what forty would."""
+    scores = {f"c{i}": (0.5 + (0.1 if i < 7 else -0.1) + i / 1000, 0.5) for i in range(10)}
+    one, four = (
+        skill_lift(frame_of([row for a in agents for row in pairs(scores, agent=a, skill="s")]))
+        for agents in ("a", "abcd")
+    )
+    theirs = stats.binomtest(7, 10).proportion_ci(method="wilson")
+    assert (one.positive.low, one.positive.high) == pytest.approx((theirs.low, theirs.high))
+    assert one.positive.effective == 10
+    assert (four.positive.cases, four.positive.share) == (28, 0.7)
+    # Variance of ten clusters of four alike, each counted with nine degrees of freedom, over that of forty items with 39.
+    assert four.positive.effective == pytest.approx(40 / (40 / 36 * 39 / 40 * 4))
+    assert four.positive.high - four.positive.low > one.positive.high - one.positive.low  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("method", ["t", "bootstrap", "delta"])
+def test_no_interval_goes_where_a_lift_cannot_be(method: str) -> None:
+    """Two cases, lifts 0.5 and 1: Student's interval would end near 4, and passes have no lift above 1."""
+    rows = pairs({"a": (1.0, 0.5), "b": (1.0, 0.0)})
+    rows = [row | {"success": None if row["score"] == 0.5 else row["score"] == 1} for row in rows]
+    loose = skill_lift(frame_of(rows), method=method).composite  # type: ignore[arg-type]
+    passes = [row for row in rows if row["uid"] == "b"] + pairs({"c": (1, 1)})
+    passes = [row | {"success": row["score"] == 1} for row in passes]
+    tight = skill_lift(frame_of(passes), method=method)  # type: ignore[arg-type]
+    assert tight.bounded
+    assert -1 <= tight.composite.low < tight.composite.high <= 1  # type: ignore[operator]
+    if method == "t":
+        assert loose.high == pytest.approx(0.75 + 0.25 * stats.t.ppf(0.975, 1))
+        assert (tight.composite.low, tight.composite.high) == (-1, 1)
+        assert (tight.composite.inner_low, tight.composite.inner_high) == (-1, 1)
+
+
+def test_what_would_settle_it_is_not_cut_off() -> None:
+    """Passes in one case of two: Student's interval is 0.5 ± 12.7 · 0.5, and it is that which has to shrink to 0.5."""
+    passes = [row | {"success": row["score"] == 1} for row in pairs({"a": (1, 0), "b": (1, 1)})]
+    free, cut = (
+        skill_lift(frame_of(pairs({"a": (1, 0), "b": (1, 1)}))),
+        skill_lift(frame_of(passes)),
+    )
+    assert (free.bounded, cut.bounded) == (False, True)
+    reach = stats.t.ppf(0.975, 1) * 0.5
+    assert free.decision.settle == cut.decision.settle == int(np.ceil(2 * (reach / 0.5) ** 2))
+
+
+def test_a_metric_that_leaves_its_range_has_no_range() -> None:
+    rows = [row | {"accuracy": row["score"]} for row in pairs({"a": (1.0, 0.5), "b": (1.0, 0.0)})]
+    assert row(skill_lift(frame_of(rows)), "accuracy")["high"] == 1
+    large = [one | {"accuracy": 7 * one["accuracy"]} for one in rows]
+    assert row(skill_lift(frame_of(large)), "accuracy")["high"] > 7
+
+
 # --- asked for wrongly ---------------------------------------------------------------------------------------------
 
 

@@ -115,7 +115,13 @@ def agreement(
             msg = "no file of scores was named"
             raise InputError(msg)
         return sf.agreement(
-            sf.read_scores(scores), x=first, y=others, by=by, item=item, gates=gates, level=level
+            sf.read_scores(scores, names=[name for name in (by, item) if name is not None]),
+            x=first,
+            y=others,
+            by=by,
+            item=item,
+            gates=gates,
+            level=level,
         )
 
     def make(chosen: Format, *, color: bool) -> str:
@@ -163,15 +169,20 @@ def regress(
     ] = None,
     from_: FromOption = None,
     errors: Annotated[
-        Literal["exclude", "zero", "fail-arm"],
-        typer.Option("--errors", help="For trials: what those without a score count as."),
-    ] = "exclude",
+        Literal["exclude", "zero", "fail-arm"] | None,
+        typer.Option(
+            "--errors",
+            help="For trials: what those without a score count as; default: exclude. Lifts that were computed have theirs.",
+            show_default=False,
+        ),
+    ] = None,
     margin: Annotated[
         float | None,
         typer.Option(
             "--margin",
             metavar="X",
-            help="The largest change of a lift that would not matter; needed for `unchanged`.",
+            help="The largest change of a lift that would not matter; needed for `unchanged`, which is the 90 % interval "
+            "(at a level of 95 %) inside it.",
         ),
     ] = None,
     gate: Annotated[

@@ -16,6 +16,7 @@ from skillshift_frames.cli.options import (
     Extra,
     Force,
     FormatOption,
+    FromOption,
     Labels,
     Output,
     Pool,
@@ -103,6 +104,7 @@ def calibrate(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
+    from_: FromOption = None,
     benchmark: BenchmarkOption = "skillshift",
     errors: _Errors = None,
     format: FormatOption = None,  # noqa: A002 - the option's name
@@ -116,7 +118,9 @@ def calibrate(
     """
 
     def read() -> pl.DataFrame:
-        return sf.read_tasks(runs or [], **reading(label, benchmark, pool=pool, extra=extra))
+        return sf.read_tasks(
+            runs or [], **reading(label, benchmark, pool=pool, extra=extra, from_=from_)
+        )
 
     if make:
         _refuse({"--anchor": anchor, "--threshold": threshold}, "does not go with --make")

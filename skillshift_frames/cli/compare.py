@@ -14,6 +14,7 @@ from skillshift_frames.cli.options import (
     Extra,
     Force,
     FormatOption,
+    FromOption,
     GateOption,
     Labels,
     LevelOption,
@@ -24,7 +25,7 @@ from skillshift_frames.cli.options import (
     SeedOption,
 )
 from skillshift_frames.cli.output import Format, emit, render, say_notes
-from skillshift_frames.cli.reading import reading
+from skillshift_frames.cli.reading import Reading, is_given, reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,6 +60,7 @@ def compare(
     ] = None,
     label: Labels = None,
     extra: Extra = "refuse",
+    from_: FromOption = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -102,10 +104,10 @@ def compare(
     @cache
     def work() -> tuple[sf.Comparison, sf.Benchmark]:
         named = {*metrics, *(composite or []), *([by] if by else [])}
-        policy = "keep" if not _is_given(context, "extra") and _needs_keeping(named) else extra
-        tasks = sf.read_tasks(
+        policy = "keep" if not is_given(context, "extra") and _needs_keeping(named) else extra
+        tasks = _read(
             [path for path in (base, treatment) if path is not None],
-            **reading(label, benchmark, extra=policy),
+            reading(label, benchmark, extra=policy, from_=from_),
         )
         sides = _sides(tasks, base, treatment, base_run, treatment_run)
         axes = sf.resolve_benchmark(benchmark, tasks)
@@ -141,9 +143,21 @@ def compare(
         raise typer.Exit(1)
 
 
-def _is_given(context: typer.Context, option: str) -> bool:
-    source = context.get_parameter_source(option)
-    return source is not None and source.name != "DEFAULT"
+def _read(paths: list[str], how: Reading) -> pl.DataFrame:
+    """Read both sides, the base's rows first, also of another tool's results, whose trials come by the names of their runs."""
+    import polars as pl  # noqa: PLC0415 - not for --help
+
+    from skillshift_frames.readers.trials import of_other_tools  # noqa: PLC0415
+
+    if len(set(paths)) == 1 or not of_other_tools(paths, how["from_"]):
+        return sf.read_tasks(paths, **how)
+    sides = [sf.read_tasks(path, **how) for path in paths]
+    if set(sides[0].get_column("run")) & set(sides[1].get_column("run")):
+        sides = [
+            side.with_columns(run=pl.concat_str(pl.lit(path), "run", separator=" "))
+            for path, side in zip(paths, sides, strict=True)
+        ]
+    return pl.concat(sides, how="diagonal_relaxed")
 
 
 def _needs_keeping(named: set[str]) -> bool:

@@ -14,6 +14,7 @@ from skillshift_frames.cli.options import (
     Extra,
     Force,
     FormatOption,
+    FromOption,
     Labels,
     LevelOption,
     MethodOption,
@@ -24,7 +25,7 @@ from skillshift_frames.cli.options import (
     parse_labels,
 )
 from skillshift_frames.cli.output import Format, emit, render, say_notes
-from skillshift_frames.cli.reading import hint_at_shards, let_interrupts_through, reading
+from skillshift_frames.cli.reading import hint_at_shards, is_given, let_interrupts_through, reading
 from skillshift_frames.cli.records import Found
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ _FOR_RECORDS = {
     "label": "--label",
     "pool": "--pool",
     "extra": "--extra",
+    "from_": "--from",
     "errors": "--errors",
     "level": "--level",
     "seed": "--seed",
@@ -112,6 +114,7 @@ def leaderboard(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
+    from_: FromOption = None,
     benchmark: Whose = "skillshift",
     errors: ErrorsOption = "exclude",
     level: LevelOption = 0.95,
@@ -150,7 +153,8 @@ def leaderboard(
         if sort != "SR":
             msg = f"--sort {sort} is for published entries; runs are ranked by SR"
             raise sf.InputError(msg)
-        tasks = sf.read_tasks(paths, **reading(label, benchmark, pool=pool, extra=extra))
+        how = reading(label, benchmark, pool=pool, extra=extra, from_=from_)
+        tasks = sf.read_tasks(paths, **how)
         axes = sf.resolve_benchmark(benchmark, tasks)
         cells = sf.cells(tasks, benchmark=axes, errors=errors)
         hint_at_shards(cells)
@@ -172,7 +176,7 @@ def leaderboard(
         return _shown(document, ranked, chosen, color=color)
 
     def make(chosen: Format, *, color: bool) -> str:
-        given = _sort_out(context, files, label, published=published)
+        given = _sort_out(context, files, label, from_, published=published)
         of_kind = of_entries if given.kind == "entries" else of_runs
         return of_kind(given.paths, chosen, color=color)
 
@@ -199,6 +203,7 @@ def shift(
     label: Labels = None,
     pool: Pool = False,
     extra: Extra = "refuse",
+    from_: FromOption = None,
     benchmark: Whose = "skillshift",
     errors: ErrorsOption = "exclude",
     level: LevelOption = 0.95,
@@ -227,7 +232,8 @@ def shift(
         return _shown(document, falls, chosen, color=color)
 
     def of_runs(paths: list[str], chosen: Format, *, color: bool) -> str:
-        tasks = sf.read_tasks(paths, **reading(label, benchmark, pool=pool, extra=extra))
+        how = reading(label, benchmark, pool=pool, extra=extra, from_=from_)
+        tasks = sf.read_tasks(paths, **how)
         axes = sf.resolve_benchmark(benchmark, tasks)
         cells = sf.cells(tasks, benchmark=axes, errors=errors)
         hint_at_shards(cells)
@@ -261,7 +267,7 @@ def shift(
         return _shown(document, falls, chosen, color=color)
 
     def make(chosen: Format, *, color: bool) -> str:
-        given = _sort_out(context, files, label, published=published)
+        given = _sort_out(context, files, label, from_, published=published)
         of_kind = of_entries if given.kind == "entries" else of_runs
         return of_kind(given.paths, chosen, color=color)
 
@@ -289,6 +295,7 @@ def _sort_out(
     context: typer.Context,
     named: list[str] | None,
     label: list[str] | None,
+    from_: str | None,
     *,
     published: bool,
 ) -> _Given:
@@ -302,6 +309,8 @@ def _sort_out(
     let_interrupts_through()
     paths = [path for argument in named or [] for path in _expand(argument)]
     entries = [path for path in paths if path != _STDIN and _kind(path) == "entries"]
+    if from_ is not None and not published:
+        entries = []  # whatever the files of another tool are called
     records = [path for path in paths if path != _STDIN and path not in entries]
     if published or entries:
         other = next(iter([*records, *parse_labels(label).values()]), None)
@@ -345,8 +354,7 @@ def _kind(path: str) -> Literal["entries", "records"]:
 def _refuse(context: typer.Context, options: Mapping[str, str], why: str) -> None:
     """Raise for an option that would otherwise be ignored without a word."""
     for name, option in options.items():
-        source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
+        if is_given(context, name):
             msg = f"{option} {why}"
             raise sf.InputError(msg)
 

@@ -12,8 +12,15 @@ from skillshift_frames.render.escape import escape_text
 
 if TYPE_CHECKING:
     import polars as pl
+    import typer
 
 ExtraPolicy: TypeAlias = Literal["refuse", "keep", "ignore"]
+
+
+def is_given(context: typer.Context, parameter: str) -> bool:
+    """Tell whether an option was given, rather than left at its default."""
+    source = context.get_parameter_source(parameter)
+    return source is not None and source.name != "DEFAULT"
 
 
 class Reading(TypedDict):

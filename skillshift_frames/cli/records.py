@@ -33,7 +33,7 @@ from skillshift_frames.cli.options import (
 )
 from skillshift_frames.cli.output import Format, emit, render, say, say_notes
 from skillshift_frames.cli.progress import progress_shown
-from skillshift_frames.cli.reading import Reading, hint_at_shards, reading
+from skillshift_frames.cli.reading import Reading, hint_at_shards, is_given, reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +63,8 @@ def add_commands(app: typer.Typer) -> None:
 _EXAMPLES = {
     "table": "Example:\n  skillshift-frames table runs/*.jsonl\n"
     "  skillshift-frames table --label ASI=a/per_task.jsonl --label MPCR=b/per_task.jsonl -o table.tex",
-    "cells": "Example:\n  skillshift-frames cells runs/asi.jsonl --format csv > cells.csv",
+    "cells": "Example:\n  skillshift-frames cells runs/asi.jsonl --format csv > cells.csv\n"
+    "  skillshift-frames cells jobs/ --benchmark infer --costs",
     "check": "Example:\n  skillshift-frames check runs/ --strict && skillshift-frames table runs/",
     "export": "Example:\n  skillshift-frames export runs/*.jsonl -o runs.parquet",
 }
@@ -136,6 +137,7 @@ def table(
 
 
 def cells(
+    context: typer.Context,
     runs: Runs = None,
     label: Labels = None,
     pool: Pool = False,
@@ -146,6 +148,14 @@ def cells(
     master: MasterOption = None,
     benchmark: BenchmarkOption = "skillshift",
     errors: ErrorsOption = "exclude",
+    costs: Annotated[
+        bool,
+        typer.Option(
+            "--costs",
+            help="Also the total cost of all attempts divided by the tasks that succeeded, and median cost and seconds: of "
+            "another tool's results, or of records with the keys cost (USD), seconds, input_tokens and output_tokens.",
+        ),
+    ] = False,
     ci: Ci = False,
     level: LevelOption = 0.95,
     seed: SeedOption = 0,
@@ -157,17 +167,26 @@ def cells(
 ) -> None:
     """Print one row per run and cell: the four metrics and the counts behind them."""
     from skillshift_frames.render import intervals, machine, tables  # noqa: PLC0415 - not for --help
+    from skillshift_frames.render.costs import with_costs  # noqa: PLC0415
+
+    if costs and engine == "spark":
+        msg = "--costs is for --engine polars: counts, which come back from Spark, have no costs"
+        raise sf.InputError(msg)
+    # What records cost is under keys of their own.
+    policy = "keep" if costs and not is_given(context, "extra") else extra
 
     def make(chosen: Format, *, color: bool) -> str:
         tasks, axes, cells = _cells(
             runs,
-            reading(label, benchmark, pool=pool, extra=extra, from_=from_),
+            reading(label, benchmark, pool=pool, extra=policy, from_=from_),
             errors,
-            families=ci,
+            families=ci or costs,
             unique=unique,
             engine=engine,
             master=master,
         )
+        if costs:
+            cells = with_costs(cells, sf.cell_costs(tasks))
         notes: tuple[Note, ...] = ()
         found: Found | None = None
         if ci:

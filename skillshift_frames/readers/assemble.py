@@ -59,14 +59,16 @@ def check_paths(  # noqa: PLR0917 - as the public functions name them
         if labels or pool:
             msg = "results of another tool name their own runs; --label and --pool are for files of records"
             raise InputError(msg)
-        return _check_trials(paths, known, from_)
+        return _check_trials(paths, known, from_, extra)
     sources, notes = resolve_sources(paths, labels=labels, pool=pool)
     asked = {source.label for source in sources} if pool else set(labels or {})
     checked = check_sources(sources, known, extra, asked)
     return checked._replace(notes=notes + checked.notes)
 
 
-def _check_trials(paths: Paths, benchmark: BenchmarkLike, from_: str | None) -> Checked:
+def _check_trials(
+    paths: Paths, benchmark: BenchmarkLike, from_: str | None, extra: Extra
+) -> Checked:
     """Read another tool's results as records; of a thousand trials one is always damaged, and the others stay."""
     if benchmark == SKILLSHIFT:
         first = printable(os.fspath(named_paths(paths)[0]))
@@ -79,9 +81,9 @@ def _check_trials(paths: Paths, benchmark: BenchmarkLike, from_: str | None) -> 
     if not trials.height:
         return Checked(TASKS.to_frame(), damaged, notes)
     tools = ", ".join(trials.get_column("tool").unique().sort())
-    tasks, more = convert(trials)
+    tasks, more = convert(trials, keep=extra == "keep")
     source = Source(f"<{tools}>", "parquet", None, "")
-    checked = check_frame(tasks, source, benchmark, "refuse")
+    checked = check_frame(tasks, source, benchmark, extra)
     return checked._replace(notes=[*notes, *more], damaged=damaged)
 
 

@@ -25,6 +25,7 @@ class LiftFile(NamedTuple):
     composite: str
     weights: dict[str, float]
     cases: list[dict[str, Any]]
+    bounded: bool  # whether the composite is known to lie between 0 and 1
 
 
 def is_lift_file(content: object) -> bool:
@@ -63,6 +64,7 @@ def read_lift_file(path: Path) -> LiftFile:
         str(made.get("policy")),
         {name: float(weight) for name, weight in weights.items()},
         [_case(path, number, case) for number, case in enumerate(cases)],
+        made.get("bounded") is True,
     )
 
 

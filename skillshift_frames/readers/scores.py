@@ -13,7 +13,7 @@ from skillshift_frames.readers.tools.files import LARGEST_FILE, Damage, parse_js
 from skillshift_frames.readers.wording import as_written, snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from skillshift_frames.readers.sources import Paths
@@ -26,7 +26,7 @@ _REPORT = ("quality_summary", "quality", "rubric_eval", "tier3")
 ITEMS = ("item", "skill", "uid", "id", "name")
 
 
-def read_scores(paths: Paths) -> pl.DataFrame:
+def read_scores(paths: Paths, *, names: Sequence[str] = ()) -> pl.DataFrame:
     """Read scores, one row per item, from one or more files.
 
     Parameters
@@ -34,6 +34,9 @@ def read_scores(paths: Paths) -> pl.DataFrame:
     paths
         Files, globs, or folders (every file below with one of the suffixes): ``.csv`` with a header, ``.jsonl`` or
         ``.ndjson``, ``.parquet``, and ``.json``: an array of objects, or a JSON report of SkillEvaluator.
+    names
+        Columns of CSV that name things, such as a judge's version, and are kept as they are written: 1.10 is not 1.1.
+        ``item``, ``skill``, ``uid``, ``id`` and ``name`` are taken for such without being named.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def read_scores(paths: Paths) -> pl.DataFrame:
     files = each_file(
         paths, lambda name: name.endswith(_SUFFIXES), f"scores there ({', '.join(_SUFFIXES)})"
     )
-    frames = [_read(path) for path in files]
+    frames = [_read(path, {*ITEMS, *names}) for path in files]
     try:
         return pl.concat(frames, how="diagonal_relaxed")
     except pl.exceptions.PolarsError as error:
@@ -68,7 +71,7 @@ def read_scores(paths: Paths) -> pl.DataFrame:
         raise InputError(msg) from error
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _read(path: Path, names: Collection[str]) -> pl.DataFrame:
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
@@ -87,10 +90,10 @@ def _read(path: Path) -> pl.DataFrame:
             msg = f"{path}: is larger than {LARGEST_FILE >> 20} MiB"
             raise InputError(msg)
         return _json(path, _parse(str(path), content))
-    return _csv(path, content)
+    return _csv(path, content, names)
 
 
-def _csv(path: Path, content: bytes) -> pl.DataFrame:
+def _csv(path: Path, content: bytes, names: Collection[str]) -> pl.DataFrame:
     try:
         # As text first: whether a column is numbers is judged cell by cell, so that no row decides for another.
         frame = pl.read_csv(content, infer_schema=False, encoding="utf8")
@@ -102,7 +105,7 @@ def _csv(path: Path, content: bytes) -> pl.DataFrame:
     numbers = [
         name
         for name in frame.columns
-        if name not in ITEMS  # 1.1 and 1.10 are two names
+        if name not in names  # 1.1 and 1.10 are two names
         and frame.get_column(name).count()
         and frame.get_column(name).cast(pl.Float64, strict=False).null_count()
         == frame.get_column(name).null_count()

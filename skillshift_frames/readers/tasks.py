@@ -57,7 +57,8 @@ def read_tasks(
         of a TOML file.
     extra
         What to do with keys that are not the record's: ``"refuse"`` them, ``"keep"`` them as columns (of one type each;
-        objects and arrays as JSON text), ``"ignore"`` them, with one `SkillshiftWarning` that names them.
+        objects and arrays as JSON text), ``"ignore"`` them, with one `SkillshiftWarning` that names them. Of another tool's
+        results ``"keep"`` gives what trials have besides: score, metrics, tokens, ``cost`` and ``seconds``.
     from_
         The format, where all paths are another tool's results and their content does not say of which: as for
         `read_trials`.

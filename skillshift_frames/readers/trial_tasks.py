@@ -8,6 +8,10 @@ import polars as pl
 
 from skillshift_frames.errors import SkillshiftWarning, check_frame
 from skillshift_frames.schema import TASKS, measured
+from skillshift_frames.trials import metric_names
+
+#: What a trial says of itself besides what a record has: its score, and what it cost.
+KEPT = ("score", "tool_calls", "input_tokens", "cached_tokens", "output_tokens", "cost", "seconds")
 
 
 def tasks_of(trials: pl.DataFrame) -> pl.DataFrame:
@@ -52,8 +56,11 @@ def tasks_of(trials: pl.DataFrame) -> pl.DataFrame:
     return tasks
 
 
-def convert(trials: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Make records of trials; gives them, and what a user should be told."""
+def convert(trials: pl.DataFrame, *, keep: bool = False) -> tuple[pl.DataFrame, list[str]]:
+    """Make records of trials; gives them, and what a user should be told.
+
+    With ``keep`` the columns of `KEPT` and the tool's metrics that any trial has come after those of a record.
+    """
     notes = []
     missing = trials.filter(status="missing").height
     if missing:
@@ -61,6 +68,8 @@ def convert(trials: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     several = pl.col("model").n_unique().over("run", "agent") > 1
     agent = pl.coalesce("agent", "model", pl.lit("default"))
     both = pl.concat_str("agent", "model", separator=" ")
+    values = [name for name in (*KEPT, *metric_names(trials)) if keep and name not in TASKS]
+    values = [name for name in values if trials.get_column(name).count()]
     records = trials.filter(pl.col("status") != "missing").select(
         run=pl.concat_str(pl.coalesce("run", "tool"), "arm", separator=" ", ignore_nulls=True),
         uid="uid",
@@ -72,6 +81,7 @@ def convert(trials: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         skill_calls="skill_calls",
         skill_failures="skill_failures",
         error=_error(),
+        **{name: name for name in values},
     )
     halves = trials.filter(pl.col("status") == "scored", pl.col("success").is_null()).height
     if halves:
@@ -84,7 +94,8 @@ def convert(trials: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     ):
         records, note = _whole_runs_only(records, fields, what)
         notes += note
-    return records.select(pl.col(name).cast(dtype) for name, dtype in TASKS.items()), notes
+    typed = (pl.col(name).cast(dtype) for name, dtype in TASKS.items())
+    return records.select(*typed, *values), notes
 
 
 def _counted(trials: int) -> str:

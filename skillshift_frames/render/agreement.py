@@ -9,9 +9,10 @@ from skillshift_frames.render.lift import interval
 from skillshift_frames.render.numbers import format_count, format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from skillshift_frames.agreement import Agreement
+    from skillshift_frames.judges import Judges
 
 
 def agreement_document(found: Agreement) -> Document:
@@ -100,18 +101,40 @@ def _judges(found: Agreement) -> Iterator[tuple[str, str, str, Cell, str]]:
     )
 
 
+def _what_judges_do(of: Judges) -> Iterator[str]:
+    """Say whether they keep the ranking, and who is strict; who ties, and on what."""
+    items = f"on the {format_count(of.items)} {'item' if of.items == 1 else 'items'} that all judges scored"
+    if not of.items:
+        yield f"no item was scored by all judges ({', '.join(of.names)}), so they are not compared"
+        return
+    if of.kept is None:
+        yield f"Ranking unknown: no pair of items has two judges that both score one above the other, {items}"
+    else:
+        share = f"{format_number(100 * of.kept, decimals=1)} %"
+        yield f"Ranking {of.ranking}: of the pairs of items that two judges tell apart {share} are in the same order"
+    if not of.spread:
+        mean = format_number(of.means[of.names[0]])
+        yield f"{_and(of.names)} tie: each has a mean of {mean} {items}, so none is stricter"
+        return
+    strict, lenient = (
+        f"{_and(names)} {'are' if len(names) > 1 else 'is'} {word}{f' (a tie at a mean of {format_number(of.means[names[0]])})' if len(names) > 1 else ''}"
+        for names, word in ((of.strictest, "strictest"), (of.most_lenient, "most lenient"))
+    )
+    yield f"{strict}, {lenient}, {format_number(of.spread)} apart on average {items}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def _of(n: int, missing: int) -> str:
     return f"{format_count(n)}/{format_count(n + missing)}" if missing else format_count(n)
 
 
 def _notes(found: Agreement) -> Iterator[Note]:
     of = found.judges
-    if of is not None and of.kept is not None and of.spread is not None:
-        yield Note(
-            f"Ranking {of.ranking}: of the pairs of items that two judges tell apart "
-            f"{format_number(100 * of.kept, decimals=1)} % are in the same order; {of.strictest} is strictest, "
-            f"{of.most_lenient} most lenient, {format_number(of.spread)} apart on average (items that all judges scored)"
-        )
+    if of is not None:
+        yield from map(Note, _what_judges_do(of))
     yield from map(Note, found.notes)
     missing = [
         f"{row['score']}{_within(row)} {format_count(row['missing'])}"

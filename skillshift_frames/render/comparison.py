@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from skillshift_frames.decide import p_value
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row
 from skillshift_frames.render.intervals import ends, say_methods
 from skillshift_frames.render.numbers import format_count, format_number
@@ -100,11 +101,18 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
         f"{format_count(comparison.pairs)} pairs: both succeed {format_count(outcomes.both)}, only "
         f"{comparison.treatment} {format_count(outcomes.treatment_only)}, only {comparison.base} "
         f"{format_count(outcomes.base_only)}, neither {format_count(outcomes.neither)}; "
-        f"exact sign test on tasks p {_p(outcomes.p)}"
+        f"exact sign test on tasks p {p_value(outcomes.p)}"
         + (
             ""
             if outcomes.can_be_significant
             else ", and no outcome at this number could be significant"
+        )
+        + (
+            f" (it takes {format_count(outcomes.tasks)} tasks for independent, and they are of "
+            f"{format_count(outcomes.families)} families: too small where a family's tasks go together; "
+            "the interval resamples families)"
+            if outcomes.families < outcomes.tasks
+            else ""
         )
     )
     survives = (
@@ -156,10 +164,6 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
         yield Note(
             "Lifts are computed before rounding: printed sides may differ from a printed lift in the last digit"
         )
-
-
-def _p(p: float) -> str:
-    return "< 0.0001" if p < 0.0001 else f"= {p:.4f}"  # noqa: PLR2004 - four digits are shown
 
 
 def _does_not_subtract(lifts: pl.DataFrame) -> bool:

@@ -139,7 +139,7 @@ def _notes(lift: SkillLift) -> Iterator[Note]:
     if share.low is not None and share.high is not None:
         yield Note(
             f"positive: {format_count(share.cases)} of {format_count(lift.composite.cases)} cases, "
-            f"Wilson [{100 * share.low:.1f}, {100 * share.high:.1f}] %"
+            f"Wilson [{100 * share.low:.1f}, {100 * share.high:.1f}] %{_worth(lift)}"
         )
     yield from map(Note, _costs(lift.costs))
     reasons: dict[str, list[str]] = {}
@@ -160,6 +160,15 @@ def _notes(lift: SkillLift) -> Iterator[Note]:
         yield Note(
             "Lifts are computed before rounding: printed numbers may differ in the last digit from what they would add up to"
         )
+
+
+def _worth(lift: SkillLift) -> str:
+    """Say how many independent cases the interval of the share rests on, where these are fewer than there are."""
+    effective = lift.positive.effective
+    if effective is None or effective == lift.composite.cases:
+        return ""
+    families = format_count(lift.composite.families)
+    return f" on {format_number(effective, decimals=1)} effective cases ({families} families)"
 
 
 def _costs(costs: pl.DataFrame) -> Iterator[str]:
@@ -207,7 +216,8 @@ def _spent(row: Mapping[str, Any]) -> str:
     if not row["successful_tasks"]:
         return f"{said}; no task succeeded"
     tasks = f"{format_count(row['successful_tasks'])} of {format_count(row['tasks'])}"
-    return f"{said}; {at_least}{_amount(row['per_success_at_least'], unit)} per successful task ({tasks})"
+    each = f"{at_least}{_amount(row['per_success_at_least'], unit)}"
+    return f"{said}; total of all attempts / successful tasks ({tasks}): {each}"
 
 
 def _does_not_add_up(lift: SkillLift) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row, Spanner
 from skillshift_frames.render.lift import interval, shown, signed
 from skillshift_frames.render.numbers import format_count
+from skillshift_frames.stats.paired import fewest_to_tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,6 +48,15 @@ def _row(row: Mapping[str, Any], *, everything: bool) -> Row:
     return Row((*cells, Cell(row["change"])), starts_group=everything)
 
 
+def _too_few(found: Regression) -> str:
+    if "too few" not in found.changes.get_column("change"):
+        return ""
+    needed = fewest_to_tell(found.level)
+    return (
+        f"too few: all change alike, of which it takes {needed} to reach {100 * found.level:g} %; "
+    )
+
+
 def _notes(found: Regression) -> Iterator[Note]:
     for place, row in enumerate(found.changes.to_dicts()):
         if place and found.changes.height == 2:  # noqa: PLR2004 - one group says what all do
@@ -56,12 +66,13 @@ def _notes(found: Regression) -> Iterator[Note]:
     yield from map(Note, found.notes)
     yield Note(
         "caught up: without the skill it rose and the lift fell; regressed: the lift fell, and no rise of the baseline is "
-        "shown. Groups are looked at one by one, without a correction for their number"
+        f"shown; {_too_few(found)}groups are looked at one by one, without a correction for their number"
     )
     yield Note(
         f"Lift = with − without; composite: {found.composite}; --errors {found.errors}; negative cases left out"
     )
     yield Note(
-        f"{100 * found.level:g} % interval: of changes of the same cases, Student's t, those that share skill and uid taken as one",
+        f"{100 * found.level:g} % interval: of changes of the same cases, Student's t, those that share skill and uid taken as one; "
+        "where all of these change alike, an exact sign test on them in its place",
         "[ ]",
     )

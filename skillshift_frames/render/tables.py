@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from skillshift_frames.render.costs import cost_cells, cost_columns, cost_notes
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row, Spanner
 from skillshift_frames.render.intervals import ends
 from skillshift_frames.render.numbers import format_count, format_number
@@ -124,7 +125,7 @@ def cells_document(
     errors: Errors,
     uncertainty: Sequence[Note] = (),
 ) -> Document:
-    """Describe the cells, one row each, with their counts; with ``SR_low`` and so on behind the metrics, if there."""
+    """Describe the cells, one row each, with their counts; with ``SR_low`` and costs behind the metrics, if there."""
     counts = ("expected", "scored", "errored", "missing")
     columns = (
         *(Column(title, "left") for title in ("Run", "Site", "Condition")),
@@ -132,6 +133,7 @@ def cells_document(
         *(Column(title.capitalize()) for title in counts),
         Column("Calls"),
         Column("Failures"),
+        *cost_columns(cells),
     )
     rows = []
     previous = None
@@ -153,6 +155,7 @@ def cells_document(
         if cells.select(pl.any_horizontal(pl.col(list(METRICS)).is_null()).any()).item()
         else None,
         *uncertainty,
+        *cost_notes(cells),
         *coverage_notes(cells, bounds, benchmark),
         _policy_note(errors, None),
     ]
@@ -194,6 +197,7 @@ def _cell_row(
             ),
             count(cell["skill_calls"]),
             count(cell["skill_failures"]),
+            *cost_cells(cell),
         ),
         starts_group=starts_group,
     )

@@ -21,13 +21,13 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def wilson(successes: int, n: int, *, level: float = 0.95) -> tuple[float, float] | None:
+def wilson(successes: float, n: float, *, level: float = 0.95) -> tuple[float, float] | None:
     """Give Wilson's score interval of a proportion.
 
     Parameters
     ----------
     successes, n
-        Counts, 0 ≤ successes ≤ n.
+        Counts, 0 ≤ successes ≤ n; or what counts are worth, which need not be whole.
     level
         Nominal coverage, between 0 and 1.
 

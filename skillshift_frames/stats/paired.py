@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 #: Up to here the binomial sum is exact integer arithmetic; above, SciPy's tail function.
 _EXACT_UP_TO = 2_000
 
@@ -45,6 +47,17 @@ def smallest_p(discordant: int) -> float:
     (0.0625, 0.03125)
     """
     return sign_test(discordant, 0)
+
+
+def fewest_to_tell(level: float) -> int:
+    """Give how many wins without a loss it takes until p is below 1 − level.
+
+    Examples
+    --------
+    >>> fewest_to_tell(0.95), fewest_to_tell(0.9)
+    (6, 5)
+    """
+    return next(n for n in count(1) if smallest_p(n) < 1 - level)
 
 
 def extreme_pairings(first: int, second: int, n: int) -> tuple[tuple[int, int], tuple[int, int]]:

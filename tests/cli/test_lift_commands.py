@@ -192,7 +192,7 @@ def test_agreement_in_every_format(cli: Cli, scores: Path, chosen: str) -> None:
     assert result.code == 0, result.err
     assert "missing scores are in no number: judge (m1) 1" in result.out.replace("\\", "")
     assert "75.0" in result.out  # three of four at 70
-    assert "m1 most lenient" in result.out
+    assert "m1 is most lenient" in result.out
 
 
 def test_agreement_as_json(cli: Cli, scores: Path, strict_json: Callable[[str], Any]) -> None:
@@ -358,3 +358,35 @@ def test_items_that_look_like_numbers_are_names(cli: Cli, tmp_path: Path) -> Non
     path.write_text("id,x,y\n1.1,1,2\n1.10,2,3\n1.2,3,1\n1.20,4,5\n")
     run = cli("agreement", path, "--x", "x", "--y", "y", "--format", "json")
     assert {row["n"] for row in json.loads(run.out)["correlations"]} == {4}
+
+
+def test_errors_are_refused_where_lifts_have_theirs(cli: Cli, dates: tuple[Path, Path]) -> None:
+    assert cli("regress", *dates, "--errors", "exclude").code == 0
+    run = cli("regress", *dates, "--errors", "zero")
+    assert run.code == 2
+    assert "the old lifts were computed with --errors exclude" in run.err
+
+
+def test_falls_of_all_cases_alike_close_the_gate(
+    cli: Cli, job: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Fifty of fifty: no spread for an interval, and no doubt either."""
+    plain = job("without", {f"t{n}": [0.0] for n in range(50)})
+    for date, reward in (("old", 1.0), ("new", 0.0)):
+        skill = job(f"{date}-with", {f"t{n}": [reward] for n in range(50)})
+        out = tmp_path / f"{date}.json"
+        assert cli("lift", "--with", skill, "--without", plain, "-o", out).code == 0
+    run = cli("regress", tmp_path / "old.json", tmp_path / "new.json", "--gate")
+    assert run.code == 1
+    assert "all: regressed: the lift changed by -1.0000 in all 50 families" in run.out
+    assert "exact sign test p < 0.0001" in run.out
+    gate = ("--with", tmp_path / "old-with", "--without", plain, "--gate")
+    assert cli("lift", *gate).code == 0
+
+
+def test_numbers_that_name_groups_are_shown_as_written(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("skill,x,y,version\na,1,2,1.10\nb,2,3,1.10\na,3,1,1.9\nb,4,5,1.9\nc,1,1,10\n")
+    run = cli("agreement", path, "--x", "x", "--y", "y", "--by", "version", "--format", "csv")
+    rows = csv.DictReader(io.StringIO(run.out))
+    assert [row["by"] for row in rows] == ["", "1.10", "1.9", "10"]

@@ -78,6 +78,11 @@ def _is_benchmark(path: Path) -> bool:
 
 def read(path: Path, found: Trials) -> None:
     """Add one trial per run of each configuration; a benchmark.json by itself gives what it lists."""
+    if path.is_file() and path.name not in {_GRADING, _TIMING, _BENCHMARK, _METADATA}:
+        # Another file says nothing of the runs beside it: whoever named it did not mean those.
+        hint = f"name the folder of an iteration, or its {_BENCHMARK}"
+        found.problem(path, "is no file of the skill-creator", hint)
+        return
     top = path if path.is_dir() else path.parent
     places = list(_places(top, found))
     if path.is_file() and path.name == _BENCHMARK and not places:
