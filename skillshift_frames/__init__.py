@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from skillshift_frames.lift_cases import LIFT_CASES
     from skillshift_frames.lift_means import Mean
     from skillshift_frames.lift_result import METRIC_LIFTS, Positive, SkillLift
-    from skillshift_frames.lift_tools import ToolLift
+    from skillshift_frames.lift_tools import ToolGroup, ToolLift
     from skillshift_frames.lifts import LIFTS
     from skillshift_frames.metrics import (
         average_skill_calls,
@@ -95,7 +95,7 @@ _HOMES = {
     "lift_cases": ("LIFT_CASES",),
     "lift_means": ("Mean",),
     "lift_result": ("METRIC_LIFTS", "Positive", "SkillLift"),
-    "lift_tools": ("ToolLift",),
+    "lift_tools": ("ToolGroup", "ToolLift"),
     "readers.scores": ("read_scores",),
     "regress": ("Regression", "regress"),
     "anchor": ("anchor",),
@@ -221,6 +221,7 @@ __all__ = [
     "SkillLift",
     "SkillshiftError",
     "SkillshiftWarning",
+    "ToolGroup",
     "ToolLift",
     "Use",
     "__version__",

@@ -10,7 +10,7 @@ import polars as pl
 
 from skillshift_frames.costs import costs_of
 from skillshift_frames.decide import check_margin
-from skillshift_frames.errors import check_choice
+from skillshift_frames.errors import InputError, check_choice, check_frame
 from skillshift_frames.lift_cases import (
     COMPOSITE,
     as_trials,
@@ -21,12 +21,13 @@ from skillshift_frames.lift_cases import (
     usable,
 )
 from skillshift_frames.lift_means import FAMILY, Mean, mean_of, shares_of
-from skillshift_frames.lift_notes import notes_of
+from skillshift_frames.lift_notes import notes_of, unlisted_of
 from skillshift_frames.lift_policies import OUTCOME, POLICIES, LiftErrors, composite_of
 from skillshift_frames.lift_result import METRIC_LIFTS, LiftMethod, Positive, SkillLift
 from skillshift_frames.lift_tools import tool_lift
 from skillshift_frames.readers.tools.evaluator_scores import SIX
 from skillshift_frames.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, Plan, rounded
+from skillshift_frames.schema import FAULTS
 from skillshift_frames.stats.clusters import clustered_share
 from skillshift_frames.trials import WITH, WITHOUT
 
@@ -48,6 +49,7 @@ def skill_lift(
     method: LiftMethod = "t",
     with_: str | None = None,
     without: str | None = None,
+    faults: pl.DataFrame | None = None,
 ) -> SkillLift:
     """Measure what a skill adds: with against without, per metric and in all.
 
@@ -74,6 +76,9 @@ def skill_lift(
         percentile bootstrap falls short. ``"bootstrap"`` and ``"delta"``: as for `skillshift_frames.intervals`.
     with_, without
         Names of the two sides: arms, else runs, else agents. By default the arms ``with`` and ``without``.
+    faults
+        What was wrong with the files (`skillshift_frames.FAULTS`), as `skillshift_frames.check_trials` gives it: what no
+        trial stands for is said, and planned trials that nothing names are counted in the coverage.
 
     Returns
     -------
@@ -115,6 +120,7 @@ def skill_lift(
     if as_ is not None:
         check_choice("as_", as_, tuple(POLICIES))
     check_margin(margin, level)
+    lost = _as_faults(faults)
     plan = Plan.of(level, resamples, rng, "auto" if method == "t" else method)
     sides = sides_of(as_trials(frame), with_, without)
     trials, notes = usable(sides, errors)
@@ -155,9 +161,14 @@ def skill_lift(
         negative=mean(negative, "negative", dict(made.weights)) if negative.height else None,
         pooled=mean(paired, "pooled", dict(made.weights)) if negative.height else None,
         cases=list_cases(paired),
-        coverage=coverage_of(sides) | {"paired_cases": complete.height},
+        coverage=coverage_of(sides, unlisted_of(lost)) | {"paired_cases": complete.height},
         costs=costs_of(sides.trials, sides.key),
-        tool=None if as_ is None else tool_lift(sides, as_, headline.lift, made.policy),
+        tool=None
+        if as_ is None
+        else tool_lift(
+            sides, as_, headline.lift, complete, made.policy, unlisted=unlisted_of(lost)
+        ),
+        faults=lost,
         notes=(),
         errors=errors,
         level=level,
@@ -168,6 +179,17 @@ def skill_lift(
         bounded=bool(made.weights) and shares.issuperset(made.weights),
     )
     return replace(lift, notes=(*notes, *sides.notes, *notes_of(lift, cases, sides)))
+
+
+def _as_faults(faults: pl.DataFrame | None) -> pl.DataFrame:
+    """Give the faults as a frame, raising `InputError` for what is none."""
+    if faults is None:
+        return FAULTS.to_frame()
+    check_frame("faults", faults, "check_trials")
+    if faults.schema != FAULTS:
+        msg = "faults is no frame of faults; check_trials gives one beside the trials"
+        raise InputError(msg)
+    return faults.sort("path", "field", "message", maintain_order=True)
 
 
 def _with_composite(cases: pl.DataFrame, made: Composite) -> pl.DataFrame:

@@ -267,8 +267,12 @@ def cases_of(trials: pl.DataFrame, sides: Sides) -> pl.DataFrame:
     )
 
 
-def coverage_of(sides: Sides) -> dict[str, Any]:
-    """Count trials by status, of both arms together and of each."""
+def coverage_of(sides: Sides, unlisted: int = 0) -> dict[str, Any]:
+    """Count trials by status, of both arms together and of each.
+
+    ``unlisted`` trials were planned and are not there, and nothing says of which case or arm: they are in the counts of
+    both arms together alone.
+    """
 
     def count(trials: pl.DataFrame) -> dict[str, int]:
         by_status = dict(trials.group_by("status").len().iter_rows())
@@ -277,16 +281,21 @@ def coverage_of(sides: Sides) -> dict[str, Any]:
         }
 
     arms = {side: count(sides.trials.filter(pl.col(SIDE) == side)) for side in (WITH, WITHOUT)}
-    return count(sides.trials) | {"arms": arms}
+    both = count(sides.trials)
+    both |= {name: both[name] + unlisted for name in ("expected", "missing")}
+    return both | {"unlisted": unlisted, "arms": arms}
 
 
-def stopped_on_pass(sides: Sides) -> tuple[int, int]:
-    """Count the cases of an arm whose attempts ended early, all of them on a pass, and the cases in all.
+def stopped_on_pass(sides: Sides) -> tuple[int, int, bool]:
+    """Count the cases of an arm whose attempts ended early on a pass, the cases in all, and tell whether the files say so.
 
-    Zero of all unless every shorter case ended so: other reasons for unequal attempts are no such rule.
+    Of trials that do not say it, it is inferred: none of all unless every case with fewer attempts ended on its only pass,
+    since other reasons for unequal attempts are no such rule.
     """
+    tried = sides.trials.filter(pl.col("status") != "missing")
+    said = bool(tried.get_column("stops").any())
     attempts = (
-        sides.trials.filter(pl.col("status") != "missing")
+        tried.filter(pl.col("stops") if said else pl.col("stops").is_null())
         .sort("trial")
         .group_by(SIDE, *sides.key)
         .agg(
@@ -296,11 +305,11 @@ def stopped_on_pass(sides: Sides) -> tuple[int, int]:
         )
     )
     if not attempts.height:
-        return 0, 0
+        return 0, 0, said
     most = attempts.get_column("n").max()
     shorter = attempts.filter(pl.col("n") < most)
     early = shorter.filter("last", ~pl.col("earlier")).height
-    return (early if early == shorter.height else 0), attempts.height
+    return (early if said or early == shorter.height else 0), attempts.height, said
 
 
 def name_cases(cases: pl.DataFrame, key: Sequence[str]) -> str:

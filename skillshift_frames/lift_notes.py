@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from skillshift_frames.errors import describe_faults
 from skillshift_frames.lift_cases import HAS, name_cases, stopped_on_pass
 from skillshift_frames.trials import WITH, WITHOUT
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from skillshift_frames.lift_cases import Sides
     from skillshift_frames.lift_result import SkillLift
+
+#: So many faults are spelled out; all are in the JSON.
+_NAMED = 10
 
 _ERRORS = {
     "exclude": "trials without a score (unscored, errored, missing) are in no mean (--errors exclude)",
@@ -32,6 +36,7 @@ def notes_of(lift: SkillLift, cases: pl.DataFrame, sides: Sides) -> Iterator[str
     ):
         yield f"--as {lift.tool.policy} is applied to trials of {', '.join(tools)}: that tool never saw them"
     yield _coverage(lift)
+    yield from _faults(lift)
     for side in (WITH, WITHOUT):
         if not lift.coverage["arms"][side]["expected"]:
             yield f"there is no trial {side} the skill: no lift can be computed"
@@ -52,10 +57,15 @@ def notes_of(lift: SkillLift, cases: pl.DataFrame, sides: Sides) -> Iterator[str
     ]
     if partial:
         yield f"of {lift.coverage['paired_cases']:,} paired cases fewer or more have: {', '.join(partial)}"
-    early, attempts = stopped_on_pass(sides)
+    early, attempts, said = stopped_on_pass(sides)
     if early:
+        how = (
+            "attempts stop on a pass, as the files say, and did so"
+            if said
+            else "attempts seem to have stopped on a pass (inferred: the files do not say)"
+        )
         yield (
-            f"attempts seem to have stopped on a pass in {early:,} of {attempts:,} cases of an arm: a case is judged by as "
+            f"{how} in {early:,} of {attempts:,} cases of an arm: a case is judged by as "
             "many attempts as it took, so means over trials favour cases that fail, and means of cases those that passed last"
         )
     if lift.composite.families < lift.composite.cases:
@@ -65,11 +75,34 @@ def notes_of(lift: SkillLift, cases: pl.DataFrame, sides: Sides) -> Iterator[str
         )
 
 
+def unlisted_of(faults: pl.DataFrame) -> int:
+    """Count the trials that were planned and are not there, where nothing says which they are."""
+    counts = faults.filter(rule="missing-trials").get_column("value")
+    return int(counts.cast(pl.Int64, strict=False).sum())
+
+
+def errors_of(faults: pl.DataFrame) -> pl.DataFrame:
+    """Give the faults that no trial stands for."""
+    return faults.filter(severity="error")
+
+
+def _faults(lift: SkillLift) -> Iterator[str]:
+    """Say what was lost in reading."""
+    unlisted = lift.coverage["unlisted"]
+    if unlisted and lift.errors != "exclude":
+        yield f"{unlisted:,} planned trials of which nothing says what case they are of neither count as 0 nor fail an arm"
+    lost = errors_of(lift.faults)
+    if lost.height:
+        yield from (f"lost in reading: {line}" for line in describe_faults(lost, limit=_NAMED))
+
+
 def _coverage(lift: SkillLift) -> str:
     counted = lift.coverage
     parts = ", ".join(
         f"{counted[status]:,} {status}" for status in ("unscored", "errored", "missing")
     )
+    if counted["unlisted"]:
+        parts += f", {counted['unlisted']:,} of these of cases that nothing names"
     return (
         f"coverage: {counted['scored']:,} of {counted['expected']:,} expected trials scored ({parts}); "
         f"{counted['paired_cases']:,} paired {'case' if counted['paired_cases'] == 1 else 'cases'}"

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from skillshift_frames.errors import InputError
 from skillshift_frames.readers.tools.evaluator_scores import DIMENSIONS, SIX
+from skillshift_frames.readers.tools.harbor_rewards import NO_RESULT
 
 #: What a trial without a score counts as; as in `skillshift_frames.skill_lift`.
 LiftErrors: TypeAlias = Literal["exclude", "zero", "fail-arm"]
@@ -175,6 +176,12 @@ class Policy:
         ``metrics`` or ``dimensions`` where the tool has these.
     decimals, lift_decimals
         Digits that an arm's mean and the lift are rounded to; None: not at all.
+    by
+        What it prints a number of its own for.
+    recorded
+        Whether it takes a reward as it was written, also where the version that wrote it does not count it.
+    valid_only
+        Whether of these it takes the valid ones alone.
     rule
         The same in words, ending in what differs from ours.
     """
@@ -189,6 +196,9 @@ class Policy:
     composite: Literal["metrics", "dimensions"] | None = None
     decimals: int | None = None
     lift_decimals: int | None = None
+    by: tuple[str, ...] = ("run", "skill", "agent", "model", "dataset")
+    recorded: bool = False
+    valid_only: bool = False
 
     @property
     def errors(self) -> str:
@@ -207,9 +217,13 @@ POLICIES: dict[str, Policy] = {
     "harbor-0.13": Policy(
         unit="trial",
         zero=("unscored", "errored"),
+        left_out_errors=(NO_RESULT,),
+        recorded=True,
         rule="mean over all trials, one without a reward counts as 0",
     ),
-    "harbor-0.26": Policy(unit="trial", rule="mean over trials with a valid reward"),
+    "harbor-0.26": Policy(
+        unit="trial", recorded=True, valid_only=True, rule="mean over trials with a valid reward"
+    ),
     "skillevaluator": Policy(
         unit="trial",
         fail_arm=True,
@@ -239,7 +253,8 @@ POLICIES: dict[str, Policy] = {
         unit="trial",
         zero=("unscored", "errored"),
         left_out_errors=("infrastructure_error",),
-        rule="mean over trials, a crash has a reward of 0 and an infrastructure error is left out",
+        rule="mean over trials, a crash has a reward of 0 and an infrastructure error is left out; "
+        "one whose number comes twice is one trial more (the tool would print a pass^k above 1)",
     ),
     "skill-creator": Policy(
         unit="trial",
@@ -258,6 +273,7 @@ POLICIES: dict[str, Policy] = {
         unit="pair",
         zero_errors=("execution_error",),
         headline="success",
+        by=("run",),
         rule="pairs of repetitions averaged by task; an execution error counts as 0, an infrastructure error drops its pair",
     ),
     "asi": Policy(

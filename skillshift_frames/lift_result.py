@@ -86,6 +86,8 @@ class SkillLift:
         Cost and time per arm: `skillshift_frames.COSTS`.
     tool
         What ``as_`` asked for: a tool's own numbers; else None.
+    faults
+        What was wrong with the files, as `skillshift_frames.check_trials` gives it.
     notes
         What limits all this, in sentences.
     bounded
@@ -104,6 +106,7 @@ class SkillLift:
     coverage: dict[str, Any]
     costs: pl.DataFrame
     tool: ToolLift | None
+    faults: pl.DataFrame
     notes: tuple[str, ...]
     errors: LiftErrors
     level: float
@@ -155,6 +158,7 @@ class SkillLift:
             "reason": self.decision.reason,
             "settle": self.decision.settle,
             "cases": self.cases.to_dicts(),
+            "faults": self.faults.filter(severity="error").drop("line", "severity").to_dicts(),
             "notes": list(self.notes),
         }
 

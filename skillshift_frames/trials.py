@@ -24,6 +24,7 @@ TRIALS = pl.Schema(
     {
         "tool": pl.String,  # the name of the format
         "run": pl.String,  # null only where neither the tool nor the path has a name for it
+        "dataset": pl.String,  # what the tool averages by itself within a run; null: not said
         "skill": pl.String,
         "agent": pl.String,
         "model": pl.String,
@@ -31,10 +32,13 @@ TRIALS = pl.Schema(
         "uid": pl.String,  # the case, never null
         "trial": pl.Int64,  # from 1
         "negative": pl.Boolean,  # a case in which the skill should not be used; null: not said
+        "stops": pl.Boolean,  # attempts at the case end with the first pass; null: not said
         "status": pl.String,  # one of STATUSES, never null
         "error_type": pl.String,
         "success": pl.Boolean,  # null unless scored
         "score": pl.Float64,  # the tool's headline of one trial; null unless scored
+        "recorded": pl.Float64,  # the same as the tool wrote it, also where it does not count; null: not written
+        "valid": pl.Boolean,  # whether what was recorded counts by the tool's newest rule; null: no such rule, or not known
         "steps": pl.Int64,
         "tool_calls": pl.Int64,
         "skill_calls": pl.Int64,

@@ -55,7 +55,7 @@ def test_every_policy_says_how_it_comes_to_its_number_in_one_line(name: str) -> 
 def test_harbor_0_13_counts_what_has_no_reward_as_zero() -> None:
     found = as_tool(HARBOR, "harbor-0.13")
     assert found.composite == {"with": 2 / 3, "without": 1 / 6, "lift": 0.5}
-    assert found.errors == "zero for unscored, errored"
+    assert found.errors == "zero for unscored, errored but no result.json"
 
 
 def test_harbor_0_26_leaves_it_out_and_the_lift_moves() -> None:

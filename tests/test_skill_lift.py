@@ -367,6 +367,7 @@ def test_exclude_leaves_out_what_has_no_score() -> None:
         "unscored": 1,
         "errored": 1,
         "missing": 1,
+        "unlisted": 0,
         "arms": {
             "with": {"expected": 4, "scored": 2, "unscored": 1, "errored": 1, "missing": 0},
             "without": {"expected": 4, "scored": 3, "unscored": 0, "errored": 0, "missing": 1},
@@ -498,9 +499,20 @@ def test_attempts_that_stopped_on_a_pass_are_said() -> None:
         *attempts("without", "a", [False, False, True]),
         *attempts("without", "b", [False, False, False]),
     ]
-    assert any("stopped on a pass in 2 of 4" in n for n in skill_lift(frame_of(rows)).notes)
+    inferred = "attempts seem to have stopped on a pass (inferred: the files do not say) in 2 of 4"
+    assert any(inferred in n for n in skill_lift(frame_of(rows)).notes)
+    said = [row | {"stops": True} for row in rows]
+    stated = "attempts stop on a pass, as the files say, and did so in 2 of 4"
+    assert any(stated in n for n in skill_lift(frame_of(said)).notes)
+    said_not = frame_of(row | {"stops": False} for row in rows)
+    assert not any("on a pass" in n for n in skill_lift(said_not).notes)
     went_on = [*rows, *attempts("with", "c", [True, True]), *attempts("without", "c", [False] * 3)]
     assert not any("stopped on a pass" in n for n in skill_lift(frame_of(went_on)).notes)
+    # What the files say holds where attempts ended for another reason, too.
+    said = [row | {"stops": True} for row in (rows[0], rows[1], *rows[3:])]
+    assert any(
+        "as the files say, and did so in 1 of 4" in n for n in skill_lift(frame_of(said)).notes
+    )
     lost = [*rows[:1], *rows[1:2], *rows[3:]]  # b with the skill: one attempt, which failed
     assert not any("stopped on a pass" in n for n in skill_lift(frame_of(lost)).notes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import skillshift_frames as sf
 from skillshift_frames.cli.reading import let_interrupts_through
@@ -21,15 +21,18 @@ def read_sides(
     with_: list[str] | None,
     without: list[str] | None,
     from_: str | None,
-) -> tuple[pl.DataFrame, dict[str, str | None]]:
-    """Read trials, and give with them what `skillshift_frames.skill_lift` needs to tell the two sides.
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Read trials, and give with them what `skillshift_frames.skill_lift` needs besides: the sides, and what was lost.
 
     With sources, ``--with`` and ``--without`` are names in them; without any they are paths.
     """
+    from skillshift_frames.readers.trials import read_and_tell  # noqa: PLC0415 - not for --help
+
     let_interrupts_through()
     if sources:
         names = {"with_": _name("--with", with_), "without": _name("--without", without)}
-        return sf.read_trials(sources, from_=from_), names
+        found = read_and_tell(sources, from_)
+        return found.trials, {**names, "faults": found.faults}
     if not with_ or not without:
         msg = "no results were named: SOURCE, or --with PATH and --without PATH"
         raise InputError(msg)
@@ -39,8 +42,9 @@ def read_sides(
     if twice:
         msg = f"{min(twice)}: is named on both sides"
         raise InputError(msg)
-    sides = [sf.read_trials(paths, from_=from_) for paths in (with_, without)]
-    return sf.with_arms(*sides), {}
+    sides = [read_and_tell(paths, from_) for paths in (with_, without)]
+    faults = sides[0].faults.vstack(sides[1].faults)
+    return sf.with_arms(*(side.trials for side in sides)), {"faults": faults}
 
 
 def _name(option: str, given: list[str] | None) -> str | None:

@@ -110,14 +110,20 @@ def read_trials(paths: Paths, *, from_: str | None = None) -> pl.DataFrame:
     │ harbor ┆ job-1 ┆ codex ┆ task-1 ┆ scored ┆ true    │
     └────────┴───────┴───────┴────────┴────────┴─────────┘
     """
-    trials, faults, notes = collect(paths, from_)
+    return read_and_tell(paths, from_, stacklevel=3).trials
+
+
+def read_and_tell(paths: Paths, from_: str | None, *, stacklevel: int = 2) -> Collected:
+    """Read what another tool wrote as `read_trials` does, with its errors and warnings, and give the faults, too."""
+    collected = collect(paths, from_)
+    trials, faults, notes = collected
     if not trials.height:
         raise RecordError(faults)
     if faults.height:
         notes.append("\n".join(describe_faults(faults)))
     for note in notes:
-        warnings.warn(note, SkillshiftWarning, stacklevel=2)
-    return trials
+        warnings.warn(note, SkillshiftWarning, stacklevel=stacklevel)
+    return collected
 
 
 def check_trials(paths: Paths, *, from_: str | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:

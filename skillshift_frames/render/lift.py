@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from skillshift_frames.lift_result import SkillLift
+    from skillshift_frames.lift_tools import ToolLift
 
 #: Scores are shares: two digits, as for percent, would hide most lifts.
 DECIMALS = 4
+
+#: Metrics that are the headline itself.
+_HEADLINES = frozenset({"score", "success"})
 
 _METHODS = {
     "t": "Student's t on cases, those that share skill and uid taken as one",
@@ -56,7 +60,9 @@ def lift_document(lift: SkillLift) -> Document:
             cells.append(Cell(signed(given["lift"]) if "lift" in given else ""))
         return Row(tuple(cells))
 
-    rows = [row("composite", lift.composite.to_dict(), lift.tool.composite if lift.tool else None)]
+    one = lift.tool is not None and len(lift.tool.groups) == 1
+    theirs_in_all = lift.tool.composite if lift.tool is not None and one else None
+    rows = [row("composite", lift.composite.to_dict(), theirs_in_all)]
     if lift.outcome is not None:
         rows.append(row("outcome only", lift.outcome.to_dict(), None))
     if lift.negative is not None:
@@ -66,6 +72,7 @@ def lift_document(lift: SkillLift) -> Document:
         rows += [Row(one.cells, starts_group=not place) for place, one in enumerate(listed)]
     if lift.tool is not None:
         rows += [_extra(name, of) for name, of in lift.tool.extra.items()]
+        rows += () if one else _groups(lift.tool)
     share = lift.positive
     positive = (
         f"positive in {100 * share.share:.1f} % of {format_count(lift.composite.cases)} cases"
@@ -122,7 +129,32 @@ def _behind(lift: SkillLift) -> str:
 
 def _extra(name: str, of: Mapping[str, float | None]) -> Row:
     blank = [Cell(name), *(Cell("") for _ in range(5))]
-    return Row((*blank, Cell(shown(of["without"])), Cell(shown(of["with"])), Cell("")))
+    gain = Cell(signed(of["lift"])) if "lift" in of else Cell("")
+    return Row((*blank, Cell(shown(of["without"])), Cell(shown(of["with"])), gain))
+
+
+def _groups(tool: ToolLift) -> Iterator[Row]:
+    """Give the rows of each number that the tool prints, ours over the same cases beside its headline."""
+    names = [
+        name for name in tool.groups[0].of if len({group.of[name] for group in tool.groups}) > 1
+    ]
+    for group in tool.groups:
+        ours, theirs = group.ours, group.composite
+        title = ", ".join(f"{name} {group.of[name] or UNDEFINED}" for name in names)
+        yield Row(
+            (
+                Cell(title or "group"),
+                *(Cell(shown(ours[side])) for side in ("without", "with")),
+                Cell(signed(ours["lift"])),
+                Cell(format_count(int(ours["cases"] or 0))),
+                Cell(""),
+                *(Cell(shown(theirs[side])) for side in ("without", "with")),
+                Cell(signed(theirs["lift"])),
+            ),
+            starts_group=True,
+        )
+        others = {name: of for name, of in group.metrics.items() if name not in _HEADLINES}
+        yield from (_extra(name, of) for name, of in {**others, **group.extra}.items())
 
 
 def _notes(lift: SkillLift) -> Iterator[Note]:
@@ -134,6 +166,7 @@ def _notes(lift: SkillLift) -> Iterator[Note]:
         )
     if lift.tool is not None:
         yield Note(f"--as {lift.tool.policy}: {lift.tool.reason}")
+        yield from map(Note, _reasons(lift.tool))
     yield from map(Note, lift.notes)
     share = lift.positive
     if share.low is not None and share.high is not None:
@@ -160,6 +193,14 @@ def _notes(lift: SkillLift) -> Iterator[Note]:
         yield Note(
             "Lifts are computed before rounding: printed numbers may differ in the last digit from what they would add up to"
         )
+
+
+def _reasons(tool: ToolLift) -> Iterator[str]:
+    """Say of several groups why the tool gives no number for one."""
+    for group in tool.groups if len(tool.groups) > 1 else ():
+        if group.composite["lift"] is None:
+            whose = ", ".join(f"{name} {said}" for name, said in group.of.items() if said)
+            yield f"{whose}: {group.reason}"
 
 
 def _worth(lift: SkillLift) -> str:

@@ -113,6 +113,77 @@ def test_a_tools_own_number_stands_beside_ours_with_the_reason(
     assert all(text in result.out for text in said)
 
 
+def plan(folder: Path, total: int, tasks: list[str], attempts: int = 2) -> None:
+    """Write what a job planned: of ``tasks`` it says so, of the rest only how many trials there are."""
+    agents = [{"name": "codex", "model_name": "maker/model-1", "skills": []}]
+    config = {
+        "job_name": folder.name,
+        "jobs_dir": "/jobs",
+        "n_attempts": attempts,
+        "agents": agents,
+    }
+    config["tasks"] = [{"path": f"/tasks/{task}"} for task in tasks]
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "result.json").write_text(json.dumps({"n_total_trials": total, "stats": {}}))
+
+
+def test_what_a_job_planned_and_has_not_is_in_the_numbers(
+    cli: Cli, job: Callable[..., Path]
+) -> None:
+    """b with the skill left no folder: as zero it is 0 − 1, and with it the arm has a trial without a score."""
+    with_, without = job("with", {"a": [1.0]}), job("without", {"a": [0.0], "b": [1.0]})
+    plan(with_, 2, ["a", "b"], attempts=1)
+    sides = ("--with", with_, "--without", without)
+    content = lift_json(cli, *sides)
+    assert (content["coverage"]["expected"], content["coverage"]["missing"]) == (4, 1)
+    assert content["coverage"]["unlisted"] == 0
+    assert content["composite"]["lift"] == 1.0
+    assert lift_json(cli, *sides, "--errors", "zero")["composite"]["lift"] == 0.0
+    failed = lift_json(cli, *sides, "--errors", "fail-arm")
+    assert failed["composite"]["lift"] is None
+    assert any("1 of 2 trials have no score" in note for note in failed["notes"])
+
+
+def test_what_nothing_names_is_counted_and_said(cli: Cli, job: Callable[..., Path]) -> None:
+    with_, without = job("with", {"a": [1.0]}), job("without", {"a": [0.0]})
+    plan(with_, 6, [])
+    content = lift_json(cli, "--with", with_, "--without", without)
+    counted = content["coverage"]
+    # The second attempt at a is known by its number, as the job tries every task twice; the other four are not.
+    assert [counted[name] for name in ("expected", "scored", "missing", "unlisted")] == [7, 2, 5, 4]
+    assert counted["arms"]["with"]["expected"] == 2
+    (fault,) = content["faults"]
+    assert (fault["rule"], fault["value"]) == ("missing-trials", "4")
+    (lost,) = [note for note in content["notes"] if note.startswith("lost in reading")]
+    assert "4 of 6 trials that the job planned are not there" in lost
+    shown = cli("lift", "--with", with_, "--without", without).out
+    assert "2 of 7 expected trials scored" in shown
+    assert "4 of these of cases that nothing names" in shown
+    assert lost in shown
+
+
+@pytest.mark.parametrize("chosen", READABLE)
+def test_each_agent_has_the_tools_number_for_it(
+    cli: Cli, job: Callable[..., Path], tmp_path: Path, chosen: str
+) -> None:
+    sides = []
+    for side, reward in (("with", 1.0), ("without", 0.0)):
+        sides.append(job(side, {"a": [reward, 1.0]}))
+        for number, agent in enumerate(("codex", "other")):
+            file = tmp_path / side / f"a__aBcDeF{number}" / "result.json"
+            content = json.loads(file.read_text()) | {"agent_info": {"name": agent}}
+            file.write_text(json.dumps(content))
+    arguments = ("--with", sides[0], "--without", sides[1], "--as", "harbor-0.13")
+    shown = cli("lift", *arguments, "-f", chosen).out
+    assert all(title in shown for title in ("agent codex", "agent other"))
+    assert "2 numbers, since the tool prints none over several agents" in shown
+    groups = lift_json(cli, *arguments)["as"]["groups"]
+    assert [(g["of"]["agent"], g["composite"]["lift"]) for g in groups] == [
+        ("codex", 1.0),
+        ("other", 0.0),
+    ]
+
+
 @pytest.mark.parametrize("errors", ["exclude", "zero", "fail-arm"])
 @pytest.mark.parametrize("chosen", READABLE)
 def test_policy_and_coverage_are_in_every_format(

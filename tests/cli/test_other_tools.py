@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import skillshift_frames as sf
-from tests.readers.tools.harbor_files import job, trajectory, write_json
+from tests.readers.tools.harbor_files import job, trajectory
+from tests.readers.tools.reading import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path

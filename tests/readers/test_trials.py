@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 import skillshift_frames as sf
 from skillshift_frames.readers.tools import NAMES, tool
 from tests.readers.tools.evaluator_files import WITH, WITHOUT, run
-from tests.readers.tools.harbor_files import job, trajectory, trial, write_json
+from tests.readers.tools.harbor_files import job, trajectory, trial
+from tests.readers.tools.reading import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -267,7 +267,8 @@ def _observed(content: dict[str, Any], report: _Report) -> Iterator[_Observed]:
                 f"{snippet(name)}: {expected} trials expected, {len(trials)} there",
                 "the others have no name, so that no row stands for them",
                 field="counts.expected",
-                value=str(expected),
+                value=str(expected - len(trials)),
+                rule="missing-trials",
             )
         for trial in trials:
             if not isinstance(trial, dict):

@@ -29,7 +29,7 @@ _LARGEST = (1 << 63) - 1
 #: Columns whose numbers a tool may not make negative.
 _AMOUNTS = ("cost", "seconds")
 _COUNTS = tuple(name for name, dtype in TRIALS.items() if dtype == pl.Int64 and name != "trial")
-_TEXTS = ("run", "skill", "agent", "model", "arm", "error_type")
+_TEXTS = ("run", "dataset", "skill", "agent", "model", "arm", "error_type")
 
 
 class Trials(Files):
@@ -58,14 +58,18 @@ class Trials(Files):
         status: str,
         path: Path,
         run: object = None,
+        dataset: object = None,
         skill: object = None,
         agent: object = None,
         model: object = None,
         arm: object = None,
         negative: object = None,
+        stops: object = None,
         error_type: object = None,
         success: object = None,
         score: object = None,
+        recorded: object = None,
+        valid: object = None,
         metrics: Mapping[str, object] | None = None,
         steps: object = None,
         tool_calls: object = None,
@@ -80,10 +84,12 @@ class Trials(Files):
         """Add one trial, values as the tool wrote them; what is of a wrong type is a problem and becomes null.
 
         A trial said to be scored that has no number left is unscored. A score of any other trial is left out, since what
-        an error's number means differs from tool to tool; of an unscored one the metrics stay that its judges did give.
+        an error's number means differs from tool to tool; of an unscored one the metrics stay that its judges did give, and
+        of one whose tool says whether they are ``valid`` all.
         """
         given = {
             "run": run,
+            "dataset": dataset,
             "skill": skill,
             "agent": agent,
             "model": model,
@@ -107,13 +113,16 @@ class Trials(Files):
         row["tool"], row["path"] = self.tool, self.below(path)
         row["uid"], row["trial"] = self._uid(path, uid), self._trial(path, trial)
         row["negative"] = self._boolean(path, "negative", negative)
+        row["stops"] = self._boolean(path, "stops", stops)
+        row["recorded"] = self._number(path, "recorded", recorded)
+        row["valid"] = self._boolean(path, "valid", valid)
         calls, failures = row["skill_calls"], row["skill_failures"]
         if isinstance(calls, int) and isinstance(failures, int) and failures > calls:
             message = f"{failures} failures of {calls} skill calls"
             self._mend(path, "skill_failures", message, "no more calls can fail than were made")
             row["skill_failures"] = None
         numbers = {}
-        if status in {"scored", "unscored"}:
+        if status in {"scored", "unscored"} or valid is not None:
             of_metrics = {name: self._number(path, name, x) for name, x in (metrics or {}).items()}
             numbers = {column_of(name): x for name, x in of_metrics.items() if x is not None}
         if status == "scored":

@@ -4,6 +4,8 @@ The versions differ in what a trial with an exception is: before 0.26 a reward c
 trial without one is a 0; from 0.26 on the trial says itself whether its reward is valid, and one whose is not is left out.
 Both are statuses here. Which arm a job is, is said nowhere; where some jobs of a folder mount skills and others mount none,
 those are the arms.
+
+A model is called as ``agent_info`` has it: without its provider, which a configuration writes before it.
 """
 
 from __future__ import annotations
@@ -16,8 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from skillshift_frames.readers.tools.atif import Activity, read_activity, together, total
 from skillshift_frames.readers.tools.files import peek, sampled
-from skillshift_frames.readers.tools.values import is_number, text
-from skillshift_frames.readers.wording import as_written, snippet
+from skillshift_frames.readers.tools.harbor_plan import (
+    Plan,
+    Slot,
+    absent,
+    agent_key,
+    plan_of,
+    planned_task,
+    task_name,
+)
+from skillshift_frames.readers.tools.harbor_rewards import DAMAGED, NO_RESULT, outcome_of
+from skillshift_frames.readers.tools.values import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +43,6 @@ _LOOKS = 20
 _TRIAL_NAME = re.compile(r"^(?P<task>.+)__[0-9A-Za-z]{7}$")
 _TRIAL_FILES = frozenset({"result.json", "config.json", "trial.log", "exception.txt"})
 _NO_TIME = "9999"  # after every time
-_WHOLE = 1e-9
 
 
 @dataclass(slots=True)
@@ -40,8 +50,7 @@ class _Job:
     """One job: its plan, and its trials."""
 
     folder: Path
-    attempts: int | None
-    planned: int | None
+    plan: Plan
     agent: dict[str, Any]  # the one agent of all its trials, empty where there are several
     trials: list[Path] = field(default_factory=list)
 
@@ -53,8 +62,18 @@ class _Trial:
     folder: Path
     uid: object
     started: str
-    mounts: bool | None
+    agent: dict[str, Any]  # its configuration
+    task: str | None  # as the job names it
+    ended: bool  # with a result that can be read
     row: dict[str, Any]
+
+    @property
+    def mounts(self) -> bool | None:
+        return _mounts(self.agent)
+
+    @property
+    def slot(self) -> Slot | None:
+        return Slot(self.task, agent_key(self.agent)) if self.task and self.agent else None
 
 
 def recognises(path: Path) -> bool:
@@ -114,13 +133,15 @@ def _jobs(path: Path, found: Trials) -> Iterator[_Job]:
         result = found.load(folder / "result.json") if "result.json" in names else None
         config = found.load(folder / "config.json") if "config.json" in names else None
         if folder == path and any(_is_trial(c) for c in (result, config) if c):
-            yield _Job(folder.parent, None, None, {}, [folder])
+            yield _Job(folder.parent, plan_of({}, {}, {}), {}, [folder])
             return
         trials = [below for below in inside.folders if _TRIAL_NAME.match(below.name)]
         if trials or any(_is_job(c) for c in (result, config) if c):
             others = [below for below in inside.folders if not _TRIAL_NAME.match(below.name)]
             trials += [below for below in others if _looks_like_trial(below, found)]
-            yield _job(folder, result or {}, config or {}, sorted(trials), found)
+            lock = found.load(folder / "lock.json", stands=True) if "lock.json" in names else None
+            plan = plan_of(result or {}, config or {}, lock or {})
+            yield _job(folder, plan, sorted(trials), found)
         else:
             entered.add(folder)
 
@@ -129,28 +150,11 @@ def _looks_like_trial(folder: Path, found: Trials) -> bool:
     return any(file.name in _TRIAL_FILES for file in found.look(folder).files)
 
 
-def _job(
-    folder: Path,
-    result: dict[str, Any],
-    config: dict[str, Any],
-    trials: list[Path],
-    found: Trials,
-) -> _Job:
-    agents = config.get("agents")
-    only = agents[0] if isinstance(agents, list) and len(agents) == 1 else None
+def _job(folder: Path, plan: Plan, trials: list[Path], found: Trials) -> _Job:
+    agents = list(plan.agents.values())
     if not trials:
         found.problem(folder, "is a job without any trial", "", rule="no-trials")
-    return _Job(
-        folder,
-        _whole(config.get("n_attempts")),
-        _whole(result.get("n_total_trials")),
-        only if isinstance(only, dict) else {},
-        trials,
-    )
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return _Job(folder, plan, agents[0] if len(agents) == 1 else {}, trials)
 
 
 def _mounts(agent: object) -> bool | None:
@@ -167,20 +171,17 @@ def _trial(folder: Path, job: _Job, found: Trials) -> _Trial:
     agent, info = _object(config, "agent") or job.agent, _object(result, "agent_info")
     steps = result.get("step_results")
     steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    status, error, rewards = _outcome(result, steps, file, found)
     model = _object(info, "model_info")
-    reward = rewards.get("reward") if "reward" in rewards else _only(rewards)
     shown = _activity(folder, steps, found)
     used = _used(result, steps)
     row = {
-        "status": status,
-        "error_type": error,
+        **outcome_of(result, steps, file, found).to_row(),
+        "dataset": text(result.get("source")),
         "skill": _skills(agent),
         "agent": text(info.get("name")) or text(agent.get("name")) or shown.agent,
-        "model": text(model.get("name")) or text(agent.get("model_name")) or shown.model,
-        "success": _success(reward),
-        "score": reward,
-        "metrics": {} if set(rewards) == {"reward"} else rewards,
+        "model": _model(model.get("name"), model.get("provider"))
+        or _model(agent.get("model_name"))
+        or _model(shown.model),
         "steps": shown.steps,
         "tool_calls": shown.tool_calls,
         "skill_calls": shown.skill_calls,
@@ -194,7 +195,13 @@ def _trial(folder: Path, job: _Job, found: Trials) -> _Trial:
     uid = text(result.get("task_name")) or _task_of(folder)
     started = result.get("started_at")
     return _Trial(
-        folder, uid, started if isinstance(started, str) else _NO_TIME, _mounts(agent), row
+        folder,
+        uid,
+        started if isinstance(started, str) else _NO_TIME,
+        agent,
+        task_name(config.get("task")) or text(uid),
+        ended=True,
+        row=row,
     )
 
 
@@ -203,20 +210,18 @@ def _without_result(folder: Path, job: _Job, found: Trials) -> _Trial:
     config = found.load(folder / "config.json", needed=False, stands=True) or {}
     agent, task = _object(config, "agent") or job.agent, _object(config, "task")
     there = (folder / "result.json").exists()
-    path = task.get("path")
-    name = text(task.get("name")) or (
-        path.rstrip("/").rpartition("/")[2] if isinstance(path, str) else None
-    )
     shown = _activity(folder, [], found)
     row = {
         "status": "errored",
-        "error_type": "damaged result.json" if there else "no result.json",
+        "error_type": DAMAGED if there else NO_RESULT,
+        "dataset": text(task.get("source")),
         "skill": _skills(agent),
         "agent": text(agent.get("name")) or shown.agent,
-        "model": text(agent.get("model_name")) or shown.model,
+        "model": _model(agent.get("model_name")) or _model(shown.model),
         **{name: getattr(shown, name) for name in _SHOWN},
     }
-    return _Trial(folder, name or _task_of(folder), _NO_TIME, _mounts(agent), row)
+    name = task_name(task) or planned_task(job.plan, _task_of(folder))
+    return _Trial(folder, name, _NO_TIME, agent, name, ended=False, row=row)
 
 
 _SHOWN = (
@@ -224,56 +229,19 @@ _SHOWN = (
 )  # fmt: skip
 
 
-def _outcome(
-    result: dict[str, Any], steps: list[dict[str, Any]], file: Path, found: Trials
-) -> tuple[str, str | None, dict[str, Any]]:
-    """Judge a trial: its status, its exception, its rewards."""
-    exceptions = [_exception(part) for part in (result, *steps)]
-    error = next((name for name in exceptions if name), None)
-    verified = _object(result, "verifier_result")
-    given = verified.get("rewards")
-    if given is not None and not isinstance(given, dict):
-        found.problem(
-            file,
-            f"{snippet(as_written(given))}; an object of numbers is needed",
-            "the trial is unscored",
-            field="verifier_result.rewards",
-            stands=True,
-        )
-    rewards = {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else {}
-    if result.get("reward_valid") is False and rewards:
-        return "errored", error or "reward not valid", {}
-    if any(map(is_number, rewards.values())):
-        if exceptions[0] and "reward_valid" not in result:
-            found.note(
-                "Harbor before 0.26 counts the reward of a trial with an exception; from 0.26 on it depends on the exception"
-            )
-        return "scored", error, rewards
-    if error:
-        return "errored", error, {}
-    return "unscored", "no reward", {}
+def _model(name: object, provider: object = None) -> str | None:
+    """Give a model's name without its provider, as Harbor splits ``provider/name``.
 
-
-def _exception(part: dict[str, Any]) -> str | None:
-    info = part.get("exception_info")
-    if info is None:
+    Examples
+    --------
+    >>> _model("openai/gpt-x"), _model("hub/maker/gpt-x"), _model("gpt-x"), _model("a/b", "c")
+    ('gpt-x', 'maker/gpt-x', 'gpt-x', 'a/b')
+    """
+    said, given = text(name), text(provider)
+    if said is None:
         return None
-    return (text(info.get("exception_type")) if isinstance(info, dict) else None) or "exception"
-
-
-def _only(rewards: dict[str, Any]) -> Any:  # noqa: ANN401 - as written
-    return next(iter(rewards.values())) if len(rewards) == 1 else None
-
-
-def _success(reward: object) -> bool | None:
-    """Tell whether a reward is that of a task done: all of it; half of it is not. Other scales do not say."""
-    if (
-        not isinstance(reward, int | float)
-        or isinstance(reward, bool)
-        or not 0 <= reward <= 1 + _WHOLE
-    ):
-        return None
-    return reward >= 1 - _WHOLE
+    before, _, after = said.partition("/")
+    return after if after and (given is None or given == before) else said
 
 
 def _activity(folder: Path, steps: list[dict[str, Any]], found: Trials) -> Activity:
@@ -348,33 +316,62 @@ def _time(value: object) -> datetime | None:
         return None
 
 
-_OWNERS = ("arm", "skill", "agent", "model")
+#: What makes a trial another's: attempts are numbered within these.
+_OWNERS = ("arm", "dataset", "skill", "agent", "model")
 
 
 def _add(job: _Job, trials: list[_Trial], arms: dict[bool, str], run: str, found: Trials) -> None:
     """Add the trials, attempts at a task numbered by their starts, and what of the plan is missing."""
     trials.sort(key=lambda trial: (trial.started, trial.folder.name))
-    attempts: dict[tuple[object, ...], int] = {}
-    known: dict[tuple[object, ...], dict[str, Any]] = {}
     for trial in trials:
         trial.row["arm"] = None if trial.mounts is None else arms.get(trial.mounts)
-        of = {name: trial.row[name] for name in _OWNERS}
-        key = (trial.uid, *map(str, of.values()))
+    told = _told(trials)
+    attempts: dict[tuple[object, ...], int] = {}
+
+    def number(uid: object, row: dict[str, Any]) -> int:
+        key = (uid, *(str(row[name]) for name in _OWNERS))
         attempts[key] = attempts.get(key, 0) + 1
-        known.setdefault(key, of)
-        found.add(uid=trial.uid, trial=attempts[key], run=run, path=trial.folder, **trial.row)
-    lacking = (job.planned or 0) - len(trials)
-    for key in sorted(attempts, key=str):
-        for number in range(attempts[key] + 1, (job.attempts or 0) + 1):
-            if lacking <= 0:
-                return
-            lacking -= 1
-            of = known[key]
-            found.add(uid=key[0], trial=number, run=run, path=job.folder, status="missing", **of)
-    if lacking > 0:
+        return attempts[key]
+
+    uids = {trial.task: trial.uid for trial in trials if trial.ended and trial.task}
+    datasets = {trial.row["dataset"] for trial in trials if trial.ended}
+    dataset = datasets.pop() if len(datasets) == 1 else None
+    for trial in trials:
+        # However its configuration calls things: the others show how its result would have.
+        if not trial.ended:
+            trial.uid = uids.get(trial.task or "", trial.uid)
+            trial.row |= told.get(agent_key(trial.agent), {})
+            trial.row["dataset"] = trial.row["dataset"] or dataset
+        at = number(trial.uid, trial.row)
+        found.add(uid=trial.uid, trial=at, run=run, path=trial.folder, **trial.row)
+    listed, more = absent(job.plan, [trial.slot for trial in trials])
+    for slot in listed:
+        agent = job.plan.agents.get(slot.agent, {})
+        mounts = _mounts(agent)
+        known: dict[str, Any] = {
+            "arm": None if mounts is None else arms.get(mounts),
+            "dataset": dataset,
+            "skill": _skills(agent),
+            "agent": text(agent.get("name")),
+            "model": _model(agent.get("model_name")),
+        } | told.get(slot.agent, {})
+        uid = uids.get(slot.task, slot.task)
+        at = number(uid, known)
+        found.add(uid=uid, trial=at, run=run, path=job.folder, status="missing", **known)
+    if more:
         found.problem(
             job.folder,
-            f"{lacking:,} of {job.planned:,} trials that the job planned are not there, and nothing says of which tasks",
+            f"{more:,} of {job.plan.total:,} trials that the job planned are not there, and nothing says of which tasks",
             "finish the job, or copy all of its folder",
+            value=str(more),
             rule="missing-trials",
         )
+
+
+def _told(trials: list[_Trial]) -> dict[object, dict[str, Any]]:
+    """Give how the results call each agent and its model, and which skill it had, by its configuration."""
+    return {
+        agent_key(trial.agent): {name: trial.row[name] for name in ("skill", "agent", "model")}
+        for trial in reversed(trials)
+        if trial.ended
+    }

@@ -27,6 +27,7 @@ from skillshift_frames.readers.tools.values import (
     arm_of,
     beside,
     identifier,
+    is_number,
     text,
 )
 from skillshift_frames.readers.wording import as_written, snippet
@@ -54,6 +55,7 @@ _PLACES: dict[str, type] = {
 
 _OF_A_SAMPLE = {"sample_id", "error", "model_usage", "total_time", "turn_count", *_SAMPLE}
 _OF_AN_EVAL = {
+    "total_samples",
     "task_name",
     "model",
     "solver",
@@ -333,6 +335,7 @@ def _add_missing(
     for key, row in logs.items():
         ids, epochs = _json(row.get("dataset_sample_ids")), cell(row.get("epochs"))
         if not isinstance(ids, list) or not isinstance(epochs, int):
+            _say_unnamed(key, row, len(there.get(key, ())), evals[0], found)
             continue
         if len(ids) * epochs > _MOST_PLANNED:
             continue
@@ -360,3 +363,17 @@ def _add_missing(
                 model=log.model,
                 arm=_arm({}, log.row),
             )
+
+
+def _say_unnamed(key: str, row: _Row, there: int, table: Path, found: Trials) -> None:
+    """Say how many samples of a log are not there, where it has their number and not their names."""
+    total = cell(row.get("total_samples"))
+    if is_number(total) and there < total <= _MOST_PLANNED:
+        found.problem(
+            table,
+            f"log {key}: {there} of {total:g} samples are there, and nothing says which the others are",
+            "export the log again, with all its samples",
+            field="total_samples",
+            value=str(int(total) - there),
+            rule="missing-trials",
+        )

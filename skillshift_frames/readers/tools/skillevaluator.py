@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillshift_frames.readers.tools.evaluator_scores import Scoring, scoring_of
 from skillshift_frames.readers.tools.evaluator_trials import Case, case_of, joined
@@ -43,7 +44,7 @@ class _Run:
     result: dict[str, Any]
     scoring: Scoring
     attempts: int | None
-    stops: bool
+    stops: bool | None
     cases: dict[str, bool | None]
 
 
@@ -87,8 +88,12 @@ def read(path: Path, found: Trials) -> None:
     listed = [(arm, folder) for arm in arms for folder in arm.trials]
     for arm, folder in found.each(listed):
         cases[id(arm)].append(case_of(folder, arm.run.scoring, found))
+    logical = {id(arm): joined(cases[id(arm)], arm.run.scoring, found) for arm in arms}
+    seen: dict[Path, set[str]] = {}
     for arm in arms:
-        _add(arm, joined(cases[id(arm)], arm.run.scoring, found), found)
+        seen.setdefault(arm.run.folder, set()).update(case.uid for case in logical[id(arm)])
+    for arm in arms:
+        _add(arm, logical[id(arm)], _plan(arm, seen[arm.run.folder], found), found)
 
 
 def _arms(path: Path, found: Trials) -> Iterator[_Arm]:
@@ -129,6 +134,15 @@ def _run(folder: Path, result: dict[str, Any], found: Trials, *, inside: bool = 
         if not result and not (folder / "result.json").exists():
             hint = "the skill and what the run planned are not known without it"
             found.problem(folder / "result.json", "is missing", hint, rule="missing-file")
+        config = _object(result, "run_config")
+        config = config or found.load(folder / "run_config.json", needed=False) or {}
+        harbor = _object(config, "harbor")
+        asked = {
+            "max_attempts": harbor.get("n_attempts"),
+            "stop_on_pass": harbor.get("stop_on_pass"),
+        }
+        # What was asked for, where nothing says what was done.
+        policy = {name: value for name, value in asked.items() if value is not None} | policy
     attempts = policy.get("max_attempts")
     known = is_number(attempts) and attempts in range(1, _MOST_ATTEMPTS + 1)
     if not known and attempts is not None:
@@ -141,9 +155,13 @@ def _run(folder: Path, result: dict[str, Any], found: Trials, *, inside: bool = 
         result,
         scoring_of(result, policy, found),
         int(attempts) if known and attempts else None,
-        policy.get("stop_on_pass") is True,
+        _said(policy.get("stop_on_pass")),
         _negative(snapshot),
     )
+
+
+def _said(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _negative(snapshot: dict[str, Any]) -> dict[str, bool | None]:
@@ -185,7 +203,46 @@ def _object(content: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _add(arm: _Arm, cases: list[Case], found: Trials) -> None:
+class _Plan(NamedTuple):
+    """How often an arm was to try which cases, each None or empty where nothing says it."""
+
+    attempts: int | None
+    stops: bool | None
+    cases: dict[str, bool | None]
+    expected: int | None
+
+
+def _plan(arm: _Arm, seen: set[str], found: Trials) -> _Plan:
+    """Find out what an arm planned: as the run says, else as its summary counted, else as the numbers leave no other way."""
+    run = arm.run
+    agent = _object(_object(run.result, "agents"), arm.agent)
+    complete = run.attempts is not None and run.stops is not None and bool(run.cases)
+    summary = {} if complete else found.load(arm.folder / "summary.json", needed=False) or {}
+    counted = _object(_object(agent, "pass_at_k"), f"{arm.arm}_skill") or _object(
+        summary, "pass_at_k"
+    )
+    condition = _object(_object(agent, "conditions"), f"{arm.arm}_skill")
+    expected = _count(condition.get("expected_attempts")) or _count(
+        summary.get("expected_attempts")
+    )
+    attempts = run.attempts or _count(counted.get("k"))
+    stops = run.stops if run.stops is not None else _said(counted.get("stop_on_pass"))
+    cases = run.cases or {
+        case: None
+        for case, of in _object(counted, "cases").items()
+        if isinstance(of, dict) and of.get("extra_case") is not True
+    }
+    if not cases and attempts and not stops and expected == len(seen) * attempts:
+        cases = dict.fromkeys(sorted(seen))
+    return _Plan(attempts, stops, cases, expected)
+
+
+def _count(value: object) -> int | None:
+    known = is_number(value) and value in range(1, _MOST_MISSING + 1)
+    return int(value) if known and is_number(value) else None
+
+
+def _add(arm: _Arm, cases: list[Case], plan: _Plan, found: Trials) -> None:
     run = arm.run
     agent = _object(_object(run.result, "agents"), arm.agent)
     model = text(agent.get("model"))
@@ -194,6 +251,7 @@ def _add(arm: _Arm, cases: list[Case], found: Trials) -> None:
         "skill": text(run.result.get("skill_name")),
         "agent": arm.agent,
         "arm": arm.arm,
+        "stops": plan.stops,
     }
     by_case: dict[str, list[Case]] = {}
     for case in cases:
@@ -201,18 +259,21 @@ def _add(arm: _Arm, cases: list[Case], found: Trials) -> None:
     for uid, attempts in by_case.items():
         for number, case in _numbered(attempts):
             row = {**common, **case.row, "model": case.row["model"] or model}
-            negative = run.cases.get(uid)
+            negative = plan.cases.get(uid)
             found.add(uid=uid, trial=number, path=case.folder, negative=negative, **row)
-    if run.stops:
+    if plan.stops:
         found.note(f"{run.name}: attempts stop on a pass, so that failing cases have more of them")
-    if run.attempts is not None and run.cases:
-        _add_missing(arm, by_case, {**common, "model": model}, found)
-        return
-    condition = _object(_object(agent, "conditions"), arm.arm + "_skill")
-    expected = condition.get("expected_attempts")
-    if is_number(expected) and expected > len(cases) and not run.stops:
-        message = f"{len(cases):,} of {expected:,} attempts are there, and nothing says of which cases the others are"
-        found.problem(arm.folder, message, "copy all of the run's folder", rule="missing-trials")
+    if plan.attempts is not None and plan.cases:
+        _add_missing(arm, by_case, plan, {**common, "model": model}, found)
+    elif plan.expected and plan.expected > len(cases) and not plan.stops:
+        message = f"{len(cases):,} of {plan.expected:,} attempts are there, and nothing says of which cases the others are"
+        found.problem(
+            arm.folder,
+            message,
+            "copy all of the run's folder",
+            value=str(plan.expected - len(cases)),
+            rule="missing-trials",
+        )
 
 
 def _numbered(attempts: list[Case]) -> list[tuple[int, Case]]:
@@ -225,23 +286,33 @@ def _numbered(attempts: list[Case]) -> list[tuple[int, Case]]:
 
 
 def _add_missing(
-    arm: _Arm, by_case: dict[str, list[Case]], common: dict[str, Any], found: Trials
+    arm: _Arm,
+    by_case: dict[str, list[Case]],
+    plan: _Plan,
+    common: dict[str, Any],
+    found: Trials,
 ) -> None:
     """Add the attempts that were planned and are not there; after a pass none is missing where attempts stop on one."""
-    run, left = arm.run, _MOST_MISSING
-    for uid in sorted({*run.cases, *by_case}):
-        attempts = by_case.get(uid, [])
-        if run.stops and any(case.row.get("success") is True for case in attempts):
-            continue
-        planned = run.attempts or 0
-        taken = {number for number, _ in _numbered(attempts)}
-        free = [number for number in range(1, planned + 1) if number not in taken]
-        absent = free[: max(planned - len(attempts), 0)]
-        left -= len(absent)
-        if left < 0:
-            message = f"more than {_MOST_MISSING:,} planned attempts are not there"
-            found.problem(arm.folder, message, "not all are listed", rule="missing-trials")
-            return
-        row = {"negative": run.cases.get(uid), **common}
-        for number in absent:
-            found.add(uid=uid, trial=number, path=arm.folder, status="missing", **row)
+    planned = plan.attempts or 0
+
+    def absent() -> Iterator[tuple[str, int]]:
+        for uid in sorted({*plan.cases, *by_case}):
+            attempts = by_case.get(uid, [])
+            if plan.stops and any(case.row.get("success") is True for case in attempts):
+                continue
+            taken = {number for number, _ in _numbered(attempts)}
+            free = (number for number in range(1, planned + 1) if number not in taken)
+            yield from ((uid, number) for number in islice(free, max(planned - len(attempts), 0)))
+
+    every = absent()
+    for uid, number in islice(every, _MOST_MISSING):
+        row = {"negative": plan.cases.get(uid), **common}
+        found.add(uid=uid, trial=number, path=arm.folder, status="missing", **row)
+    if more := sum(1 for _ in every):
+        found.problem(
+            arm.folder,
+            f"more than {_MOST_MISSING:,} planned attempts are not there",
+            "not all are listed",
+            value=str(more),
+            rule="missing-trials",
+        )

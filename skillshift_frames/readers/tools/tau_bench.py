@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from skillshift_frames.readers.json_shape import value_at
 from skillshift_frames.readers.tools.files import peek, sampled
 from skillshift_frames.readers.tools.values import (
-    Repeats,
     identifier,
     is_number,
     load_any,
@@ -22,7 +22,7 @@ from skillshift_frames.readers.tools.values import (
     run_names,
     text,
 )
-from skillshift_frames.readers.wording import as_written, snippet
+from skillshift_frames.readers.wording import as_written, printable, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,22 +50,50 @@ _LOOKS = 30
 _MOST_PLANNED = 100_000
 
 
-class _Run(NamedTuple):
-    """What all trials of a file have in common, and where a trial goes."""
+@dataclass(slots=True)
+class _Run:
+    """What all trials of a file have in common, and the trials that it has."""
 
     file: Path
     name: str
     agent: str | None
     model: str | None
     found: Trials
-    repeats: Repeats
-    there: set[tuple[str, int]]
+    places: dict[tuple[str, int], str] = field(default_factory=dict)
+    again: list[tuple[Path, str, str, int, dict[str, Any]]] = field(default_factory=list)
 
-    def add(self, path: Path, task: object, trial: object, **values: Any) -> None:  # noqa: ANN401 - as Trials.add
+    @property
+    def largest(self) -> int:
+        """The largest number of a trial."""
+        return max((number for _, number in self.places), default=0)
+
+    def add(self, path: Path, place: str, task: object, trial: object, **values: Any) -> None:  # noqa: ANN401 - as Trials.add
+        """Add a trial; one whose task and number another has waits, since only all of them say which numbers are free."""
         task, number = identifier(task), number_of(trial, first=0)
-        self.repeats.say(path, self.name, f"task {task}", f"trial {trial}")
-        if isinstance(task, str) and isinstance(number, int):
-            self.there.add((task, number))
+        if isinstance(task, str) and isinstance(number, int) and number > 0:
+            if (task, number) in self.places:
+                self.again.append((path, place, task, number, values))
+                return
+            self.places[task, number] = place
+        self._add(path, task, number, values)
+
+    def add_again(self) -> None:
+        """Add what waits, as trials after all others: whatever repeats a number is one more, and no formula may count it twice."""
+        largest = self.largest
+        counted: dict[tuple[str, int], int] = {}
+        for path, place, task, number, values in self.again:
+            nth = counted[task, number] = counted.get((task, number), 0) + 1
+            self.found.problem(
+                path,
+                f"{place} is task {snippet(task)}, trial {number - 1} again, as {self.places[task, number]}",
+                f"it counts as one more, trial {number + nth * largest} from 1; remove what does not belong",
+                field="trial",
+                rule="repeated-trial",
+                stands=True,
+            )
+            self._add(path, task, number + nth * largest, values)
+
+    def _add(self, path: Path, task: object, number: object, values: dict[str, Any]) -> None:
         self.found.add(
             uid=task,
             trial=number,
@@ -105,16 +133,16 @@ def read(path: Path, found: Trials) -> None:
         walked = found.walk(path, lambda folder: folder.name != _SIMULATIONS)
         every = chain.from_iterable(inside.files for _, inside in walked)
         files = [file for file in every if file.name.endswith(".json")]
-    others, repeats = 0, Repeats(found)
+    others = 0
     # A run of tau2 in a folder of its own has the folder's name.
     names = run_names(_named_by(file) for file in files)
     for file in found.each(files):
         for content in load_any(file, found):
             name = names[_named_by(file)]
             if _is_tau(content):
-                _read_tau(content, file, name, found, repeats)
+                _read_tau(content, file, name, found)
             elif _is_tau2(content):
-                _read_tau2(content, file, name, found, repeats)
+                _read_tau2(content, file, name, found)
             else:
                 others += 1
                 if len(files) == 1:
@@ -131,10 +159,10 @@ def _named_by(file: Path) -> Path:
 # -- tau-bench: a list of rows --------------------------------------------------------------------------------------
 
 
-def _read_tau(rows: list[object], file: Path, name: str, found: Trials, repeats: Repeats) -> None:
+def _read_tau(rows: list[object], file: Path, name: str, found: Trials) -> None:
     named = _FILE.fullmatch(file.stem)
     parts = named.groupdict() if named else {}
-    run = _Run(file, name, parts.get("agent"), parts.get("model"), found, repeats, set())
+    run = _Run(file, name, parts.get("agent"), parts.get("model"), found)
     if not rows:
         found.problem(file, "holds no trial", "the run was stopped before its first one")
     for at, row in enumerate(rows, start=1):
@@ -147,6 +175,7 @@ def _read_tau(rows: list[object], file: Path, name: str, found: Trials, repeats:
         reward = row.get("reward")
         run.add(
             file,
+            f"row {at}",
             row.get("task_id"),
             row.get("trial", 0),
             status="errored" if failed else "scored",
@@ -158,7 +187,8 @@ def _read_tau(rows: list[object], file: Path, name: str, found: Trials, repeats:
         )
     first, end = int(parts.get("first", 0)), int(parts.get("end", -1))
     tasks = map(str, range(first, end)) if 0 <= end - first <= _MOST_PLANNED else ()
-    _add_missing(run, tasks, max((number for _, number in run.there), default=0))
+    _add_missing(run, tasks, run.largest)
+    run.add_again()
 
 
 def _error_type(info: object) -> str:
@@ -197,9 +227,7 @@ def _calls(messages: list[dict[str, Any]]) -> int:
 # -- tau2-bench: an object with simulations, or a folder of them ----------------------------------------------------
 
 
-def _read_tau2(
-    content: dict[str, Any], file: Path, name: str, found: Trials, repeats: Repeats
-) -> None:
+def _read_tau2(content: dict[str, Any], file: Path, name: str, found: Trials) -> None:
     info = content["info"]
     agent = text(value_at(info, "agent_info", "implementation"))
     run = _Run(
@@ -208,18 +236,17 @@ def _read_tau2(
         agent,
         text(value_at(info, "agent_info", "llm")),
         found,
-        repeats,
-        set(),
     )
     counted: dict[str, int] = {}
-    for path, simulation in _simulations(content, file, found):
+    for at, (path, simulation) in enumerate(_simulations(content, file, found), start=1):
         trial, task = simulation.get("trial"), simulation.get("task_id")
         if trial is None:
             trial = counted[str(task)] = counted.get(str(task), -1) + 1
             found.note(
                 "tau2 did not number some trials: they are numbered in the order in which they lie there"
             )
-        run.add(path, task, trial, **_simulated(simulation))
+        place = f"simulation {at}" if path == file else printable(path.name)
+        run.add(path, place, task, trial, **_simulated(simulation))
     tasks = content.get("tasks")
     planned = (
         [identifier(value_at(task, "id")) for task in tasks] if isinstance(tasks, list) else []
@@ -227,6 +254,7 @@ def _read_tau2(
     trials = info.get("num_trials")
     number = trials if isinstance(trials, int) and not isinstance(trials, bool) else 0
     _add_missing(run, (task for task in planned if isinstance(task, str)), number)
+    run.add_again()
 
 
 def _simulations(
@@ -299,10 +327,10 @@ def _used(messages: Iterable[dict[str, Any]], key: str) -> int | float | None:
 
 def _add_missing(run: _Run, planned: Iterable[str], trials: int) -> None:
     """Add the trials that the run's own plan has and its file has not: each of its tasks as often as any."""
-    tasks = dict.fromkeys(chain(planned, (task for task, _ in run.there)))
+    tasks = dict.fromkeys(chain(planned, (task for task, _ in run.places)))
     if len(tasks) * trials > _MOST_PLANNED:
         return
-    absent = {(task, n) for task in tasks for n in range(1, trials + 1)} - run.there
+    absent = {(task, n) for task in tasks for n in range(1, trials + 1)} - run.places.keys()
     if not absent:
         return
     run.found.problem(

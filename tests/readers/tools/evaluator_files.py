@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.readers.tools.harbor_files import result, trajectory, write_json
+from tests.readers.tools.harbor_files import result, trajectory
+from tests.readers.tools.reading import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

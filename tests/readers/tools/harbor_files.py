@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+from tests.readers.tools.reading import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -11,12 +12,6 @@ if TYPE_CHECKING:
 
 #: A step of an agent, in short: the calls that it makes, as (function, arguments, extra of the result).
 Call = tuple[str, dict[str, Any], dict[str, Any] | None]
-
-
-def write_json(path: Path, content: object) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content))
-    return path
 
 
 def trajectory(

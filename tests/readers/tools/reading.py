@@ -36,7 +36,12 @@ def only(found: Trials, **values: object) -> dict[str, Any]:
 
 def said(found: Trials) -> list[str]:
     """Every problem without the folders before its file."""
-    return [line.rpartition("/")[2] for line in describe_faults(found.faults(), limit=1000)]
+    return [line.rpartition("/")[2] for line in faults(found)]
+
+
+def faults(found: Trials) -> list[str]:
+    """Every problem with its whole path."""
+    return describe_faults(found.faults(), limit=1000)
 
 
 def recognised(path: Path) -> list[str]:

@@ -120,7 +120,9 @@ def test_trials_that_are_expected_and_have_no_name_are_told(tmp_path: Path) -> N
     one = job("control", "t", 1, "success")
     one["counts"]["expected"] = 3
     write_json(tmp_path / "r.json", report([one]))
-    assert "3 trials expected, 1 there" in said(read("agentops", tmp_path))[0]
+    found = read("agentops", tmp_path)
+    assert "3 trials expected, 1 there" in said(found)[0]
+    assert found.faults().select("rule", "value").row(0) == ("missing-trials", "2")
 
 
 def test_another_version_of_a_task_is_told(tmp_path: Path) -> None:

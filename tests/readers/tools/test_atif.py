@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillshift_frames.errors import describe_faults
 from skillshift_frames.readers.tools import atif
-from skillshift_frames.readers.tools.common import Trials
-from tests.readers.tools.harbor_files import trajectory, write_json
+from tests.readers.tools import reading
+from tests.readers.tools.harbor_files import trajectory
+from tests.readers.tools.reading import faults, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,10 +21,7 @@ SKILL = ("Skill", {"skill": "tables"}, None)
 LIST = ("Bash", {"command": "ls"}, None)
 
 
-def read(path: Path) -> Trials:
-    found = Trials("atif", path)
-    atif.read(path, found)
-    return found
+read = partial(reading.read, "atif")
 
 
 def one(tmp_path: Path, content: object) -> dict[str, Any]:
@@ -221,4 +219,4 @@ def test_no_trial_of_them_is_scored_and_this_is_said(tmp_path: Path) -> None:
     assert found.notes == [
         "trajectories say what an agent did, not how well: no trial of them is scored"
     ]
-    assert not describe_faults(found.faults())
+    assert not faults(found)

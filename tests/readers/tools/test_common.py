@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from skillshift_frames.errors import describe_faults
 from skillshift_frames.progress import reported_to
 from skillshift_frames.readers.tools.common import Trials
 from skillshift_frames.schema import FAULTS
 from skillshift_frames.trials import TRIALS
+from tests.readers.tools.reading import said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 @pytest.fixture
 def found(tmp_path: Path) -> Trials:
     return Trials("tool", tmp_path)
-
-
-def said(found: Trials) -> list[str]:
-    return [line.rpartition("/")[2] for line in describe_faults(found.faults())]
 
 
 def test_what_is_not_given_is_null(found: Trials, tmp_path: Path) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from skillshift_frames.errors import describe_faults
 from skillshift_frames.readers.tools import harbor
-from skillshift_frames.readers.tools.common import Trials
-from tests.readers.tools.harbor_files import job, result, trajectory, trial, write_json
+from tests.readers.tools import reading
+from tests.readers.tools.harbor_files import job, result, trajectory, trial
+from tests.readers.tools.reading import faults, only, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,19 +24,7 @@ SKILL = ("Skill", {"skill": "tables"}, None)
 LIST = ("Bash", {"command": "ls"}, None)
 
 
-def read(path: Path) -> Trials:
-    found = Trials("harbor", path)
-    harbor.read(path, found)
-    return found
-
-
-def only(found: Trials) -> dict[str, Any]:
-    (row,) = found.frame().rows(named=True)
-    return row
-
-
-def said(found: Trials) -> list[str]:
-    return describe_faults(found.faults())
+read = partial(reading.read, "harbor")
 
 
 @pytest.fixture
@@ -67,7 +56,7 @@ def test_a_job_by_hand(root: Path) -> None:
     assert frame.select("steps", "tool_calls", "skill_calls").unique().rows() == [
         (None, None, None)
     ]
-    assert not said(found)
+    assert not faults(found)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +129,7 @@ def test_a_list_of_rewards_is_said(root: Path) -> None:
     trial(root / "job", "t", "a", None, verifier_result={"rewards": [1.0]})
     found = read(root)
     assert only(found)["status"] == "unscored"
-    assert "verifier_result.rewards: [1.0]; an object of numbers is needed" in said(found)[0]
+    assert "verifier_result.rewards: [1.0]; an object of numbers is needed" in faults(found)[0]
 
 
 def test_steps_of_a_trial_are_summed_and_its_own_reward_counts(root: Path) -> None:
@@ -267,7 +256,7 @@ def test_an_end_before_its_start_is_said(root: Path) -> None:
     )
     found = read(root)
     assert only(found)["seconds"] is None
-    assert "seconds: -3600.0; a number ≥ 0 is needed" in said(found)[0]
+    assert "seconds: -3600.0; a number ≥ 0 is needed" in faults(found)[0]
 
 
 def test_what_the_job_planned_and_has_not_is_missing(root: Path) -> None:
@@ -276,7 +265,7 @@ def test_what_the_job_planned_and_has_not_is_missing(root: Path) -> None:
     assert found.frame().filter(status="missing").select(
         "uid", "trial", "agent", "score"
     ).rows() == [("b", 2, "codex", None)]
-    assert not said(found)
+    assert not faults(found)
 
 
 def test_attempts_fewer_than_asked_for_are_not_missing_where_the_plan_has_no_more(
@@ -338,7 +327,7 @@ def test_a_damaged_trial_has_a_status_and_the_others_stay(
         ("a", "with", "tables", "codex", "errored", error, 1),
         ("b", "with", "tables", "codex", "scored", None, 1),
     ]
-    (fault,) = said(found)
+    (fault,) = faults(found)
     assert words in fault
     assert "warning" in fault
 
@@ -356,13 +345,13 @@ def test_a_folder_with_nothing_but_a_trials_name_is_an_errored_trial(root: Path)
 def test_a_job_without_or_with_a_damaged_file_of_its_own_is_still_read(
     root: Path, name: str
 ) -> None:
-    folder = job(root / "job", {"a": [1.0]})
+    folder = job(root / "job", {"a": [1.0]}, attempts=1)
     (folder / name).write_text("{")
     found = read(root)
     assert found.frame()["status"].to_list() == ["scored"]
-    assert [fault.rpartition("/")[2].split(":")[0] for fault in said(found)] == [name]
+    assert [fault.rpartition("/")[2].split(":")[0] for fault in faults(found)] == [name]
     (folder / name).unlink()
-    assert not said(read(root))
+    assert not faults(read(root))
 
 
 def test_a_value_of_a_wrong_type_is_left_out_and_said(root: Path) -> None:
@@ -370,7 +359,7 @@ def test_a_value_of_a_wrong_type_is_left_out_and_said(root: Path) -> None:
     found = read(root)
     row = only(found)
     assert (row["input_tokens"], row["cost"], row["status"]) == (None, None, "scored")
-    assert [fault.partition("warning: ")[2] for fault in said(found)] == [
+    assert [fault.partition("warning: ")[2] for fault in faults(found)] == [
         "cost: -1; a number ≥ 0 is needed (it is left out)",
         'input_tokens: "many"; a number is needed (it is left out)',
     ]
@@ -417,7 +406,7 @@ def test_a_trial_can_be_named_by_itself(root: Path) -> None:
 
 def test_a_job_without_trials_is_said(root: Path) -> None:
     job(root / "job", {})
-    assert said(read(root)) == [f"{root / 'job'}: file: is a job without any trial"]
+    assert faults(read(root)) == [f"{root / 'job'}: file: is a job without any trial"]
 
 
 def test_the_order_of_a_folder_changes_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

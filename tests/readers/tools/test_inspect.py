@@ -133,6 +133,18 @@ def test_the_headline_is_the_log_s_else_what_says_correct_or_not(tmp_path: Path)
     assert any("coverage is taken as the trial's" in note for note in found.notes)
 
 
+def test_samples_that_only_a_number_knows_of_are_counted(tmp_path: Path) -> None:
+    write_table(tmp_path / "samples.parquet", [sample("with", "a", 1)])
+    table = tmp_path / "evals.parquet"
+    write_table(table, [log("with", dataset_sample_ids=None, total_samples=6)])
+    found = read("inspect", tmp_path)
+    assert rows(found, "status") == [("scored",)]
+    (fault,) = found.faults().rows(named=True)
+    assert (fault["severity"], fault["rule"], fault["value"]) == ("error", "missing-trials", "5")
+    write_table(table, [log("with", dataset_sample_ids=None, total_samples=1)])
+    assert not said(read("inspect", tmp_path))
+
+
 def test_what_explains_a_score_is_none(tmp_path: Path) -> None:
     write_table(
         tmp_path / "s.parquet",

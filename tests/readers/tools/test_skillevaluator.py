@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from skillshift_frames.errors import describe_faults
 from skillshift_frames.readers.tools import skillevaluator
-from skillshift_frames.readers.tools.common import Trials
+from tests.readers.tools import reading
 from tests.readers.tools.evaluator_files import RUN, SIX, WITH, WITHOUT, reward, run, trial
-from tests.readers.tools.harbor_files import trajectory, write_json
+from tests.readers.tools.harbor_files import trajectory
+from tests.readers.tools.reading import faults, only, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,19 +24,7 @@ ALL = (0.5,) * 6
 BOTH = {"with": WITH, "without": WITHOUT}
 
 
-def read(path: Path) -> Trials:
-    found = Trials("skillevaluator", path)
-    skillevaluator.read(path, found)
-    return found
-
-
-def only(found: Trials) -> dict[str, Any]:
-    (row,) = found.frame().rows(named=True)
-    return row
-
-
-def said(found: Trials) -> list[str]:
-    return describe_faults(found.faults())
+read = partial(reading.read, "skillevaluator")
 
 
 @pytest.fixture
@@ -48,7 +37,7 @@ def test_a_complete_run_by_hand(root: Path) -> None:
     run(root, BOTH, negative=["case-3"])
     found = read(root)
     frame = found.frame()
-    assert not said(found)
+    assert not faults(found)
     assert frame.columns[-6:] == list(SIX)
     assert frame.select("run", "skill", "agent", "model").unique().rows() == [
         (RUN, "tables", "codex", "model-1")
@@ -131,14 +120,14 @@ def test_a_skipped_baseline_is_not_missing(root: Path) -> None:
     found = read(root)
     assert found.frame()["arm"].unique().to_list() == ["with"]
     assert "missing" not in found.frame()["status"]
-    assert not said(found)
+    assert not faults(found)
 
 
 def test_a_baseline_that_was_run_and_is_not_there_is_missing(root: Path) -> None:
     run(root, {"with": WITH})
     found = read(root)
     assert found.frame().filter(arm="without")["status"].to_list() == ["missing"] * 6
-    assert said(found)[0].endswith(
+    assert faults(found)[0].endswith(
         "without-skill: warning: file: is missing (copy all of the run's folder)"
     )
 
@@ -274,7 +263,7 @@ def test_a_copy_of_a_trial_is_said_and_counts(root: Path) -> None:
     shutil.copytree(only_one, trials / "copy")
     found = read(root)
     assert found.frame()["trial"].to_list() == [1, 2]
-    assert "is there 2 times" in said(found)[0]
+    assert "is there 2 times" in faults(found)[0]
 
 
 @pytest.mark.parametrize("invoked", [False, True, None])
@@ -318,7 +307,7 @@ def test_latest_as_a_file_is_no_run(root: Path) -> None:
     (root / "latest").write_text(folder.name)
     found = read(root)
     assert found.frame().height == 12
-    assert not said(found)
+    assert not faults(found)
 
 
 def test_the_order_of_a_folder_changes_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,7 +336,7 @@ def test_a_run_that_failed_before_any_trial_says_why(root: Path) -> None:
     content = {"skill_name": "tables", "agents": {}, "execution_errors": ["docker is not running"]}
     write_json(root / RUN / "result.json", content)
     assert skillevaluator.recognises(root)
-    assert said(read(root))[0].endswith(
+    assert faults(read(root))[0].endswith(
         f"{RUN}: file: is a run without any trial: docker is not running"
     )
 
@@ -398,7 +387,7 @@ def test_a_damaged_trial_has_a_status_and_the_others_stay(
         ("a", status, error),
         ("b", "scored", None),
     ]
-    (fault,) = said(found)
+    (fault,) = faults(found)
     assert words in fault
     assert "warning" in fault
 
@@ -409,7 +398,7 @@ def test_a_run_without_one_of_its_files_is_read_from_the_others(root: Path, name
     (folder / name).unlink()
     found = read(root)
     assert found.frame().filter(status="scored").height == 12
-    assert len(said(found)) == (1 if name == "result.json" else 0)
+    assert len(faults(found)) == (1 if name == "result.json" else 0)
 
 
 @pytest.mark.parametrize("attempts", [10**9, -1, 0, "2", True, 2.5])
@@ -417,7 +406,7 @@ def test_a_plan_that_is_none_adds_no_rows(root: Path, attempts: Any) -> None:  #
     run(root, BOTH, attempts=attempts)
     found = read(root)
     assert found.frame().height == 12
-    assert "is no number of attempts" in said(found)[0]
+    assert "is no number of attempts" in faults(found)[0]
 
 
 def test_without_the_data_fewer_attempts_than_expected_are_an_error(root: Path) -> None:
@@ -428,6 +417,72 @@ def test_without_the_data_fewer_attempts_than_expected_are_an_error(root: Path) 
     (fault,) = read(root).faults().rows(named=True)
     assert fault["severity"] == "error"
     assert fault["message"].startswith("1 of 6 attempts are there")
+
+
+def test_what_nothing_names_is_counted(root: Path) -> None:
+    condition = {"execution_status": "failed", "expected_attempts": 6}
+    agents = {"codex": {"conditions": {"with_skill": condition}}}
+    folder = run(root, {"with": {"c": [ALL]}}, cases=[], agents=agents)
+    (folder / "dataset_snapshot.json").unlink()
+    assert read(root).faults().select("rule", "value").row(0) == ("missing-trials", "5")
+
+
+def test_without_the_data_the_other_arm_says_which_cases_there_are(root: Path) -> None:
+    """Three cases of the other arm × two attempts are the six that were expected."""
+    condition = {"execution_status": "failed", "expected_attempts": 6}
+    agents = {"codex": {"conditions": {"with_skill": condition}}}
+    arms = {"with": {"case-1": [ALL, ALL]}, "without": WITHOUT}
+    folder = run(root, arms, cases=[], agents=agents)
+    (folder / "dataset_snapshot.json").unlink()
+    found = read(root)
+    assert not faults(found)
+    assert found.frame().filter(arm="with").select("uid", "trial", "status").rows() == [
+        ("case-1", 1, "scored"),
+        ("case-1", 2, "scored"),
+        *((f"case-{n}", trial, "missing") for n in (2, 3) for trial in (1, 2)),
+    ]
+
+
+def test_without_the_data_the_count_of_passes_says_which_cases_there_are(root: Path) -> None:
+    counted = {
+        "k": 2,
+        "stop_on_pass": False,
+        "cases": {"a": {}, "b": {}, "x": {"extra_case": True}},
+    }
+    folder = run(root, {"with": {"a": [ALL]}}, cases=[], skipped=True)
+    for name in ("dataset_snapshot.json", "attempt_policy.json", "result.json"):
+        (folder / name).unlink()
+    arm = folder / "codex" / "with-skill"
+    write_json(arm / "summary.json", {"pass_at_k": counted, "expected_attempts": 4})
+    for path in (root, arm):
+        frame = read(path).frame()
+        assert frame.select("uid", "trial", "status", "stops").rows() == [
+            ("a", 1, "scored", False),
+            ("a", 2, "missing", False),
+            ("b", 1, "missing", False),
+            ("b", 2, "missing", False),
+        ]
+
+
+@pytest.mark.parametrize("stops", [True, False, None])
+@pytest.mark.parametrize("where", ["policy", "config", "summary"])
+def test_whether_attempts_stop_on_a_pass_is_what_the_tree_says(
+    root: Path, where: str, *, stops: bool | None
+) -> None:
+    folder = run(root, {"with": {"a": [ALL]}}, skipped=True, attempt_policy={})
+    write_json(folder / "attempt_policy.json", {"stop_on_pass": stops} if where == "policy" else {})
+    config = {"harbor": {"stop_on_pass": stops}} if where == "config" else {}
+    write_json(folder / "run_config.json", config)
+    counted = {"pass_at_k": {"stop_on_pass": stops}} if where == "summary" else {}
+    write_json(folder / "codex" / "with-skill" / "summary.json", counted)
+    assert set(read(root).frame()["stops"]) == {stops}
+
+
+def test_what_was_asked_for_is_the_plan_where_nothing_says_what_was_done(root: Path) -> None:
+    config = {"harbor": {"n_attempts": 3, "stop_on_pass": False}}
+    folder = run(root, {"with": {"a": [ALL]}}, skipped=True, attempt_policy={}, run_config=config)
+    (folder / "attempt_policy.json").unlink()
+    assert read(root).frame()["status"].to_list() == ["scored", "missing", "missing"]
 
 
 def test_an_empty_folder_is_nothing(root: Path) -> None:

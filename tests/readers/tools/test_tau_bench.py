@@ -100,11 +100,30 @@ def test_files_of_one_name_are_two_runs(tmp_path: Path) -> None:
     assert rows(read("tau-bench", tmp_path), "run") == [("a/x",), ("b/x",)]
 
 
-def test_a_trial_that_is_there_twice_is_kept_and_told(tmp_path: Path) -> None:
-    write_json(tmp_path / "x.json", [row(0, 0, 1.0), row(0, 0, 0.0)])
+def test_a_trial_that_is_there_twice_is_one_more_and_both_places_are_told(tmp_path: Path) -> None:
+    write_json(
+        tmp_path / "x.json", [row(0, 0, 1.0), row(0, 1, 1.0), row(1, 1, 1.0), row(0, 0, 0.0)]
+    )
     found = read("tau-bench", tmp_path)
-    assert rows(found, "uid", "trial") == [("0", 1), ("0", 1)]
-    assert "x, task 0, trial 0 is there more than once" in said(found)[0]
+    assert rows(found, "uid", "trial", "score") == [
+        ("0", 1, 1.0),
+        ("0", 2, 1.0),
+        ("0", 3, 0.0),
+        ("1", 1, None),  # missing: no number of another trial is given to it
+        ("1", 2, 1.0),
+    ]
+    assert (
+        "row 4 is task 0, trial 0 again, as row 1 (it counts as one more, trial 3 from 1;"
+        in said(found)[1]
+    )
+
+
+def test_a_simulation_that_is_there_twice_is_one_more(tmp_path: Path) -> None:
+    every = [simulation("a", 0, 1.0), simulation("a", 0, 1.0), simulation("a", 0, 0.0)]
+    write_json(tmp_path / "x.json", tau2(every))
+    found = read("tau-bench", tmp_path)
+    assert rows(found, "trial", "score") == [(1, 1.0), (2, 1.0), (3, 0.0)]
+    assert "simulation 3 is task a, trial 0 again, as simulation 1" in said(found)[1]
 
 
 def test_other_files_are_counted_not_read(tmp_path: Path) -> None:
