@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skillshift_frames.changes import CHANGES
     from skillshift_frames.compare import Comparison, LiftBounds, Outcomes, Use, compare
     from skillshift_frames.costs import CELL_COSTS, COSTS, cell_costs, costs
-    from skillshift_frames.decide import Decision, decide
+    from skillshift_frames.decide import Decision, decide, verdicts
     from skillshift_frames.entry import ENTRIES, published, read_entries
     from skillshift_frames.entry_check import check_entry
     from skillshift_frames.errors import (
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from skillshift_frames.moments import moments
     from skillshift_frames.outcomes import FAMILY_TALLY, TALLY
     from skillshift_frames.paired_bounds import PAIRED_BOUNDS, paired_bounds
+    from skillshift_frames.pairs import PAIRS, pairs
     from skillshift_frames.plan import PowerPlan, plan
     from skillshift_frames.ranks import RANKS, ranks
     from skillshift_frames.readers.scores import read_scores
@@ -76,6 +77,13 @@ if TYPE_CHECKING:
     from skillshift_frames.readers.trials import check_trials, read_trials
     from skillshift_frames.receipt import records_digest
     from skillshift_frames.regress import Regression, regress
+    from skillshift_frames.render.charts.costs import cost_chart
+    from skillshift_frames.render.charts.flips import flip_chart
+    from skillshift_frames.render.charts.heatmap import heatmap_chart
+    from skillshift_frames.render.charts.lifts import lift_chart
+    from skillshift_frames.render.charts.rates import sfr_chart
+    from skillshift_frames.render.charts.save import chart_text, save_chart
+    from skillshift_frames.render.charts.slope import slope_chart
     from skillshift_frames.render.entries import write_entry
     from skillshift_frames.render.files import write_tasks
     from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
@@ -108,7 +116,7 @@ _HOMES = {
     "cells": ("bounds", "cells", "coverage", "gaps", "shards"),
     "changes": ("CHANGES",),
     "compare": ("Comparison", "LiftBounds", "Outcomes", "Use", "compare"),
-    "decide": ("Decision", "decide"),
+    "decide": ("Decision", "decide", "verdicts"),
     "entry": ("ENTRIES", "published", "read_entries"),
     "entry_check": ("check_entry",),
     "errors": (
@@ -141,6 +149,7 @@ _HOMES = {
     "moments": ("moments",),
     "outcomes": ("FAMILY_TALLY", "TALLY"),
     "paired_bounds": ("PAIRED_BOUNDS", "paired_bounds"),
+    "pairs": ("PAIRS", "pairs"),
     "plan": ("PowerPlan", "plan"),
     "ranks": (
         "RANKS",
@@ -150,6 +159,13 @@ _HOMES = {
     "readers.trial_tasks": ("tasks_of",),
     "readers.trials": ("check_trials", "read_trials"),
     "receipt": ("records_digest",),
+    "render.charts.heatmap": ("heatmap_chart",),
+    "render.charts.slope": ("slope_chart",),
+    "render.charts.lifts": ("lift_chart",),
+    "render.charts.flips": ("flip_chart",),
+    "render.charts.rates": ("sfr_chart",),
+    "render.charts.costs": ("cost_chart",),
+    "render.charts.save": ("chart_text", "save_chart"),
     "render.entries": ("write_entry",),
     "render.files": ("write_tasks",),
     "schema": ("CELLS", "FAULTS", "SLOTS", "TABLE", "TASKS", "family"),
@@ -193,6 +209,7 @@ __all__ = [
     "METRIC_LIFTS",
     "MOMENTS",
     "PAIRED_BOUNDS",
+    "PAIRS",
     "RANKS",
     "SHIFTS",
     "SKILLSHIFT",
@@ -236,27 +253,33 @@ __all__ = [
     "cell_costs",
     "cell_intervals",
     "cells",
+    "chart_text",
     "check_entry",
     "check_tasks",
     "check_trials",
     "common_tasks",
     "compare",
+    "cost_chart",
     "costs",
     "coverage",
     "decide",
     "family",
     "feasibility",
+    "flip_chart",
     "from_frame",
     "gaps",
     "grid",
     "headroom",
+    "heatmap_chart",
     "identity",
     "intervals",
     "leaderboard",
+    "lift_chart",
     "load_benchmark",
     "merge",
     "moments",
     "paired_bounds",
+    "pairs",
     "pass_at_k",
     "pass_hat_k",
     "plan",
@@ -270,18 +293,22 @@ __all__ = [
     "records_digest",
     "regress",
     "resolve_benchmark",
+    "save_chart",
     "scan_tasks",
+    "sfr_chart",
     "shards",
     "shift",
     "shift_intervals",
     "skill_failure_rate",
     "skill_lift",
+    "slope_chart",
     "slots",
     "success_rate",
     "table",
     "tally",
     "tally_on_spark",
     "tasks_of",
+    "verdicts",
     "with_arms",
     "write_entry",
     "write_tasks",

@@ -33,6 +33,7 @@ COSTS = pl.Schema(
         "total": pl.Float64,  # null where any is unknown
         "tasks": pl.Int64,
         "successful_tasks": pl.Int64,  # with at least one attempt that passed; null where success was not recorded
+        "success_rate": pl.Float64,  # percent of the tasks that succeeded; null as successful_tasks
         "per_success": pl.Float64,  # total of all attempts / successful_tasks; null at zero successes, and where the total is
         "per_success_at_least": pl.Float64,  # total_known / successful_tasks
     }
@@ -227,6 +228,7 @@ def _row(trials: pl.DataFrame, name: str, key: Sequence[str]) -> dict[str, objec
         "total": total,
         "tasks": tasks.height,
         "successful_tasks": succeeded,
+        "success_rate": None if succeeded is None else rounded(100 * succeeded / tasks.height),
         "per_success": per_success(total),
         "per_success_at_least": per_success(known),
     }

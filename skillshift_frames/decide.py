@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import polars as pl
 
 from skillshift_frames.errors import InputError
-from skillshift_frames.sampling import FEWEST_FAMILIES
+from skillshift_frames.sampling import DEFAULT_LEVEL, FEWEST_FAMILIES
 from skillshift_frames.schema import LOWER_IS_BETTER, NO_DIRECTION
 from skillshift_frames.stats.paired import fewest_to_tell, smallest_p
 
@@ -139,6 +139,58 @@ def decide(comparison: Evidence, *, margin: float | None = None) -> Decision:
     verdict, reason, settle = _verdict(comparison, overall, better, margin)
     recommendation, facts = _recommend(comparison, verdict, overall, better)
     return Decision(verdict, reason, settle, recommendation, (reason, *facts))
+
+
+def verdicts(
+    lifts: pl.DataFrame, *, level: float = DEFAULT_LEVEL, margin: float | None = None
+) -> pl.DataFrame:
+    """Give the verdict on every lift, slot by slot, by the rule that `decide` applies to the overall one.
+
+    Parameters
+    ----------
+    lifts
+        Of a comparison, as `skillshift_frames.LIFTS`.
+    level, margin
+        Those that the comparison was made with.
+
+    Returns
+    -------
+    polars.DataFrame
+        The frame with String ``verdict``: ``helps``, ``harms``, ``equivalent`` (with a margin only) or ``undetermined``; the
+        last also without pairs, without an interval, and for a metric of which neither more nor less is better. Slots are
+        looked at one by one, without a correction for their number.
+
+    Raises
+    ------
+    InputError
+        The margin is not positive.
+
+    Examples
+    --------
+    >>> import skillshift_frames as sf
+    >>> tasks = sf.read_tasks(["data/demo/reference.jsonl", "data/demo/induced.jsonl"])
+    >>> found = sf.compare(tasks, base="reference", treatment="induced", metrics=["SR"])
+    >>> sf.verdicts(found.lifts).select("slot", "verdict").rows()[:3]
+    [('gitlab', 'undetermined'), ('magento', 'helps'), ('wordpress', 'helps')]
+    """
+    check_margin(margin, level)
+    judged = []
+    for row in lifts.iter_rows(named=True):
+        evidence = _Slot(lifts, row["metric"], level, row["tasks"])
+        better = -1 if row["metric"] in LOWER_IS_BETTER else 1
+        held = margin if row["equivalence_low"] is not None else None
+        judged.append(_verdict(evidence, row, better, held)[0])
+    return lifts.with_columns(pl.Series("verdict", judged, dtype=pl.String))
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """One slot's evidence, judged as if it were the overall one."""
+
+    lifts: pl.DataFrame
+    metric: str
+    level: float
+    pairs: int
 
 
 def check_margin(margin: float | None, level: float) -> None:

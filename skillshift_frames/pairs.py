@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from skillshift_frames.errors import InputError, SkillshiftWarning
+from skillshift_frames.errors import (
+    InputError,
+    SkillshiftWarning,
+    check_choice,
+    check_frame,
+    check_records,
+)
 from skillshift_frames.schema import METRICS, TASKS, family, measured
 
 if TYPE_CHECKING:
@@ -32,6 +38,21 @@ TIMES = "times"
 COMPOSITE = "composite"
 
 BASE, TREATMENT = "base", "treatment"
+
+
+#: One row is one pair of trials.
+PAIRS = pl.Schema(
+    {
+        "base": pl.String,  # the runs' labels
+        "treatment": pl.String,
+        "site": pl.String,
+        "condition": pl.String,
+        "uid": pl.String,
+        "trial": pl.Int64,
+        "family": pl.String,
+        "outcome": pl.String,  # who succeeded: both, treatment_only, base_only, neither
+    }
+)
 
 
 class Pairs(NamedTuple):
@@ -55,6 +76,57 @@ class Pairs(NamedTuple):
     only_base: pl.DataFrame
     only_treatment: pl.DataFrame
     errored: pl.DataFrame
+
+
+def pairs(
+    tasks: pl.DataFrame | pl.LazyFrame, *, base: str, treatment: str, errors: Errors = "exclude"
+) -> pl.DataFrame:
+    """List the pairs of two runs, with who succeeded: what `skillshift_frames.compare` counts.
+
+    Parameters
+    ----------
+    tasks
+        Records as `skillshift_frames.TASKS`; of both runs at least.
+    base, treatment
+        Labels of the runs.
+    errors
+        ``"exclude"`` leaves out pairs with a side that was not measured, ``"zero"`` counts that side as failed.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns and dtypes as `PAIRS`, sorted by site, condition, uid and trial; empty where nothing is in both runs.
+
+    Raises
+    ------
+    InputError
+        There is no such run; the frame is a tally, which has no pair of its own.
+
+    Examples
+    --------
+    >>> import skillshift_frames as sf
+    >>> tasks = sf.read_tasks(["data/demo/reference.jsonl", "data/demo/induced.jsonl"])
+    >>> found = sf.pairs(tasks, base="reference", treatment="induced")
+    >>> sorted(found.group_by("outcome").len().rows())
+    [('base_only', 154), ('both', 452), ('neither', 1291), ('treatment_only', 233)]
+    """
+    check_frame("tasks", tasks, "read_tasks")
+    check_choice("errors", errors, ("exclude", "zero"))
+    frame = tasks.lazy().collect()
+    check_records("tasks", frame)
+    both = pair(frame, base, treatment, errors).both
+    won, kept = pl.col("treatment_success"), pl.col("base_success")
+    outcome = (
+        pl.when(won & kept)
+        .then(pl.lit("both"))
+        .when(won)
+        .then(pl.lit("treatment_only"))
+        .when(kept)
+        .then(pl.lit("base_only"))
+        .otherwise(pl.lit("neither"))
+    )
+    listed = both.with_columns(base=pl.lit(base), treatment=pl.lit(treatment), outcome=outcome)
+    return listed.select(pl.col(name).cast(dtype) for name, dtype in PAIRS.items())
 
 
 def pair(tasks: pl.DataFrame, base: str, treatment: str, errors: Errors) -> Pairs:

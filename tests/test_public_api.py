@@ -13,7 +13,7 @@ from skillshift_frames import _HOMES
 
 HEAVY = [
     *("polars", "numpy", "scipy", "pyarrow", "rich", "narwhals", "pandas", "altair"),
-    *("msgspec", "typer"),
+    *("msgspec", "typer", "vl_convert"),
 ]
 
 

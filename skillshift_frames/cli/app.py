@@ -22,6 +22,7 @@ from skillshift_frames.cli import (
     leaderboard,
     lift,
     plan,
+    plot,
     records,
 )
 from skillshift_frames.cli.output import discard, say
@@ -53,6 +54,7 @@ leaderboard.add_commands(app)
 calibrate.add_commands(app)
 lift.add_commands(app)
 agreement.add_commands(app)
+plot.add_commands(app)
 
 
 def _print_version(wanted: bool) -> None:

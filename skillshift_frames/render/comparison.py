@@ -9,7 +9,7 @@ import polars as pl
 from skillshift_frames.decide import p_value
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row
 from skillshift_frames.render.intervals import ends, say_methods
-from skillshift_frames.render.numbers import format_count, format_number
+from skillshift_frames.render.numbers import format_count, format_number, format_signed
 from skillshift_frames.render.tables import ERRORS, UNDEFINED
 from skillshift_frames.schema import LOWER_IS_BETTER, NO_DIRECTION
 
@@ -64,9 +64,7 @@ def _row(lift: dict[str, Any], benchmark: Benchmark, *, starts_group: bool) -> R
 
     slot = "O/A" if lift["slot"] == "overall" else benchmark.title(lift["slot"])
     interval = ends(lift["metric"], lift["low"], lift["high"])
-    signed = format_number(lift["lift"], undefined=UNDEFINED)
-    if lift["lift"] is not None and not signed.startswith("-") and float(signed):
-        signed = f"+{signed}"
+    signed = format_signed(lift["lift"], undefined=UNDEFINED)
     partial = lift["cells"] != lift["cells_expected"]
     return Row(
         (

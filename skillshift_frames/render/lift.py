@@ -8,7 +8,7 @@ import polars as pl
 
 from skillshift_frames.lift_result import METRIC_LIFTS
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row, Spanner
-from skillshift_frames.render.numbers import format_count, format_number
+from skillshift_frames.render.numbers import format_count, format_number, format_signed
 from skillshift_frames.render.tables import UNDEFINED
 from skillshift_frames.stats.rounding import half_up
 
@@ -108,8 +108,7 @@ def signed(value: float | None) -> str:
     >>> signed(0.25), signed(-0.25), signed(0.0), signed(None)
     ('+0.2500', '-0.2500', '0.0000', '–')
     """
-    text = shown(value)
-    return f"+{text}" if value is not None and value > 0 and float(text) else text
+    return format_signed(value, undefined=UNDEFINED, decimals=DECIMALS)
 
 
 def interval(low: float | None, high: float | None) -> str:

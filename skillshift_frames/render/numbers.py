@@ -48,6 +48,28 @@ def format_number(value: float | None, *, undefined: str = "–", decimals: int 
     return f"{half_up(value, decimals):f}"
 
 
+def format_signed(value: float | None, *, undefined: str = "–", decimals: int = 2) -> str:
+    """Show a difference as `format_number` shows a number, with its sign; 0 has none.
+
+    Parameters
+    ----------
+    value, undefined, decimals
+        As for `format_number`.
+
+    Returns
+    -------
+    str
+        Sign and digits.
+
+    Examples
+    --------
+    >>> format_signed(4.275), format_signed(-0.5), format_signed(0.001), format_signed(None)
+    ('+4.28', '-0.50', '0.00', '–')
+    """
+    text = format_number(value, undefined=undefined, decimals=decimals)
+    return f"+{text}" if value is not None and value > 0 and float(text) else text
+
+
 def format_count(n: int) -> str:
     """Show a count with commas between thousands.
 

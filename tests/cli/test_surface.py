@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Cli, Spawn
 
-HEAVY = ("duckdb", "narwhals", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy")
+HEAVY = (
+    "altair",
+    "duckdb",
+    "narwhals",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "rich",
+    "scipy",
+    "vl_convert",
+)
 #: Makes typer take the shell from the command line instead of from the parent process.
 NO_DETECTION = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
 
@@ -95,7 +106,9 @@ def test_version_is_that_of_the_package(cli: Cli) -> None:
     assert cli("--version") == (0, f"skillshift-frames {skillshift_frames.__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["table", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["table", "--help"], ["plot", "--help"]]
+)
 def test_help_and_version_import_nothing_heavy(arguments: list[str]) -> None:
     script = (
         "import sys; from skillshift_frames.cli.app import run\n"
