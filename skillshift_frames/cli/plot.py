@@ -55,7 +55,7 @@ class Found(TypedDict):
 def add_commands(app: typer.Typer) -> None:
     """Add this family's commands to the tree."""
     app.command(
-        short_help="Draw a chart: svg, png, html or Vega-Lite.",
+        short_help="Draw a chart: svg, pdf, png, html or Vega-Lite.",
         epilog=_EXAMPLE,
         no_args_is_help=True,
     )(plot)
@@ -107,7 +107,7 @@ def plot(
             "--output",
             "-o",
             metavar="FILE",
-            help="A .svg, .png, .html or .json (Vega-Lite) file, written whole or not at all; needed.",
+            help="A .svg, .pdf, .png, .html or .json (Vega-Lite) file, written whole or not at all; needed.",
         ),
     ] = None,
     force: Force = False,
@@ -116,7 +116,7 @@ def plot(
     from skillshift_frames.render.charts.save import check_target  # noqa: PLC0415 - not for --help
 
     if output is None or str(output) == "-":
-        msg = "plot needs -o FILE (.svg, .png, .html or .json)"
+        msg = "plot needs -o FILE (.svg, .pdf, .png, .html or .json)"
         raise sf.InputError(msg)
     if base is not None and kind not in {"lift", "flips"}:
         msg = f"--base is for --kind lift and flips, not {kind}"

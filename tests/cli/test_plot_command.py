@@ -116,9 +116,9 @@ def test_cost_of_another_tools_results(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], r"plot needs -o FILE (.svg, .png, .html or .json)"),
-        (["-o", "-"], r"plot needs -o FILE (.svg, .png, .html or .json)"),
-        (["-o", "chart.pdf"], ".svg, .png, .html, .json is needed"),
+        ([], r"plot needs -o FILE (.svg, .pdf, .png, .html or .json)"),
+        (["-o", "-"], r"plot needs -o FILE (.svg, .pdf, .png, .html or .json)"),
+        (["-o", "chart.eps"], ".svg, .pdf, .png, .html, .json is needed"),
         (["-o", "nowhere/chart.svg"], "there is no folder nowhere"),
         (
             ["-o", "a.svg", "--kind", "lift"],

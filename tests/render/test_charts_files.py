@@ -250,6 +250,18 @@ def test_png_has_300_pixels_per_inch(charts: dict[str, Any], tmp_path: Path) -> 
     assert (tmp_path / "b.png").read_bytes() == content
 
 
+def test_pdf_is_as_wide_as_the_svg(charts: dict[str, Any], tmp_path: Path) -> None:
+    sf.save_chart(charts["lift"], tmp_path / "a.pdf")
+    content = (tmp_path / "a.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    svg = parse(sf.chart_text(charts["lift"], "svg"))
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content)
+    assert box is not None
+    assert [float(side) for side in box.groups()] == [
+        float((svg.get(side) or "").removesuffix("pt")) for side in ("width", "height")
+    ]
+
+
 @pytest.mark.parametrize("suffix", CHART_SUFFIXES)
 def test_files_are_whole_or_not_there(charts: dict[str, Any], tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"chart{suffix}"
@@ -260,14 +272,14 @@ def test_files_are_whole_or_not_there(charts: dict[str, Any], tmp_path: Path, su
     sf.save_chart(charts["slope"], target, force=True)
     assert target.stat().st_size > 1000
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
-    if suffix != ".png":
+    if suffix not in {".png", ".pdf"}:
         kind: Any = suffix[1:]
         assert target.read_text() == sf.chart_text(charts["slope"], kind)
 
 
 def test_what_cannot_be_saved_is_named(charts: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(sf.InputError, match=r"\.svg, \.png, \.html, \.json is needed"):
-        sf.save_chart(charts["slope"], tmp_path / "a.pdf")
+    with pytest.raises(sf.InputError, match=r"\.svg, \.pdf, \.png, \.html, \.json is needed"):
+        sf.save_chart(charts["slope"], tmp_path / "a.eps")
     with pytest.raises(sf.InputError, match="an Altair chart is needed"):
         sf.save_chart({"mark": "bar"}, tmp_path / "a.svg")
     with pytest.raises(sf.InputError, match="format"):

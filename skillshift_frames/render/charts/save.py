@@ -1,4 +1,4 @@
-"""Charts → text and files: svg and png drawn here and now, html that needs nothing else, json that says what was drawn."""
+"""Charts → text and files: svg, pdf and png drawn here and now, html that needs nothing else, json that says what was drawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ChartFormat: TypeAlias = Literal["svg", "html", "json"]
 
 #: Suffix → how `save_chart` writes it.
-CHART_SUFFIXES = (".svg", ".png", ".html", ".json")
+CHART_SUFFIXES = (".svg", ".pdf", ".png", ".html", ".json")
 
 #: Pixels of a png per point: 300 per inch, as printers want.
 _SCALE = 300 / 72
@@ -72,7 +72,9 @@ def save_chart(chart: Any, path: str | os.PathLike[str], *, force: bool = False)
     chart
         As for `chart_text`.
     path
-        Its suffix says how: ``.svg``, ``.html`` and ``.json`` as `chart_text` gives them, ``.png`` at 300 pixels per inch.
+        Its suffix says how: ``.svg``, ``.html`` and ``.json`` as `chart_text` gives them, ``.png`` at 300 pixels
+        per inch, ``.pdf`` for LaTeX. The drawing in a pdf is always the same; its fonts come in another order each time, so that
+        of all formats this one has not the same bytes.
     force
         Replace a file that exists.
 
@@ -97,6 +99,8 @@ def save_chart(chart: Any, path: str | os.PathLike[str], *, force: bool = False)
         content: bytes = vl_convert().vegalite_to_png(
             json.dumps(_specification(chart)), scale=_SCALE, ppi=72
         )
+    elif suffix == ".pdf":
+        content = vl_convert().vegalite_to_pdf(json.dumps(_specification(chart)))
     else:
         formats: Mapping[str, ChartFormat] = {".svg": "svg", ".html": "html", ".json": "json"}
         content = chart_text(chart, formats[suffix]).encode()
