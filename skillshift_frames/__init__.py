@@ -85,7 +85,10 @@ if TYPE_CHECKING:
     from skillshift_frames.render.charts.save import chart_text, save_chart
     from skillshift_frames.render.charts.slope import slope_chart
     from skillshift_frames.render.entries import write_entry
+    from skillshift_frames.render.exchange import to_arrow, to_pandas
     from skillshift_frames.render.files import write_tasks
+    from skillshift_frames.render.great import to_gt
+    from skillshift_frames.render.show import Shown, show
     from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
     from skillshift_frames.shift import SHIFTS, shift, shift_intervals
     from skillshift_frames.spark_tally import tally_on_spark
@@ -167,7 +170,10 @@ _HOMES = {
     "render.charts.costs": ("cost_chart",),
     "render.charts.save": ("chart_text", "save_chart"),
     "render.entries": ("write_entry",),
+    "render.exchange": ("to_arrow", "to_pandas"),
     "render.files": ("write_tasks",),
+    "render.great": ("to_gt",),
+    "render.show": ("Shown", "show"),
     "schema": ("CELLS", "FAULTS", "SLOTS", "TABLE", "TASKS", "family"),
     "shift": (
         "SHIFTS",
@@ -235,6 +241,7 @@ __all__ = [
     "PowerPlan",
     "RecordError",
     "Regression",
+    "Shown",
     "SkillLift",
     "SkillshiftError",
     "SkillshiftWarning",
@@ -299,6 +306,7 @@ __all__ = [
     "shards",
     "shift",
     "shift_intervals",
+    "show",
     "skill_failure_rate",
     "skill_lift",
     "slope_chart",
@@ -308,6 +316,9 @@ __all__ = [
     "tally",
     "tally_on_spark",
     "tasks_of",
+    "to_arrow",
+    "to_gt",
+    "to_pandas",
     "verdicts",
     "with_arms",
     "write_entry",

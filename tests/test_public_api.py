@@ -13,7 +13,7 @@ from skillshift_frames import _HOMES
 
 HEAVY = [
     *("polars", "numpy", "scipy", "pyarrow", "rich", "narwhals", "pandas", "altair"),
-    *("msgspec", "typer", "vl_convert"),
+    *("msgspec", "typer", "great_tables", "vl_convert", "IPython"),
 ]
 
 
@@ -54,6 +54,28 @@ def test_table_in_a_pipe_imports_only_what_it_needs() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stderr == "['polars', 'rich', 'msgspec', 'typer']\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["table", "--help"], ["table", "data/demo/reference.jsonl"]]
+)
+def test_what_draws_and_lays_out_is_not_imported_for_a_table(arguments: list[str]) -> None:
+    optional = ["altair", "vl_convert", "great_tables", "pandas", "matplotlib", "IPython"]
+    code = (
+        "import sys, skillshift_frames; from skillshift_frames.cli.app import run; "
+        f"run({arguments}); print([m for m in {optional} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stderr == "[]\n"
+
+
+def test_show_imports_no_more_than_it_shows() -> None:
+    code = (
+        "import sys, skillshift_frames as sf; str(sf.show(sf.COSTS.to_frame())); "
+        "print([m for m in ('rich.console', 'great_tables', 'pyarrow', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
 
 
 def _documented() -> list[str]:

@@ -7,6 +7,7 @@ import sys
 import traceback
 import warnings
 from copy import copy
+from io import StringIO
 from typing import Annotated
 
 import typer
@@ -145,8 +146,10 @@ def _show_usage_error(error: TyperException) -> None:
     show = getattr(error, "show", None)  # usage errors show the usage line, too
     if show is None:
         say(f"error: {error.format_message()}")
-    else:
-        show()
+        return
+    shown = StringIO()
+    show(file=shown)  # not to the terminal at once: it repeats what was typed as it was typed
+    say(shown.getvalue().rstrip("\n"))
 
 
 def _show_warning(

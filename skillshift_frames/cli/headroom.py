@@ -16,8 +16,6 @@ from skillshift_frames.render.escape import escape_text
 if TYPE_CHECKING:
     import polars as pl
 
-    from skillshift_frames.render.document import Document
-
 #: Class → exit code, the worst first; those of the tool that users of such probes know.
 EXIT_CODES = {"UNMEASURED": 5, "SATURATED": 3, "FLOOR": 4, "SEPARATED": 0}
 
@@ -56,6 +54,7 @@ def headroom(
     """
     from skillshift_frames.headroom import headroom as classify  # noqa: PLC0415 - not for --help
     from skillshift_frames.render import machine  # noqa: PLC0415
+    from skillshift_frames.render.headroom import headroom_document  # noqa: PLC0415
 
     if not cards:
         msg = "no scorecard was named"
@@ -75,7 +74,7 @@ def headroom(
             return machine.to_json(content)
         if chosen == "csv":
             return machine.to_csv(_flat(found))
-        return render(_document(found), chosen, color=color)
+        return render(headroom_document(found), chosen, color=color)
 
     emit(make, format, output, force=force)
     present = work().get_column("headroom")
@@ -84,13 +83,11 @@ def headroom(
 
 
 def _line(row: dict[str, Any]) -> str:
-    arms = ", ".join(f"{arm} {_share(row, arm)}" for arm in ("control", "treatment"))
+    from skillshift_frames.render.headroom import share  # noqa: PLC0415 - not for --help
+
+    arms = ", ".join(f"{arm} {share(row, arm)}" for arm in ("control", "treatment"))
     cards = f"{row['cards']} {'card' if row['cards'] == 1 else 'cards'}"
     return f"{row['probe']} ({row['skill']}): {row['headroom']}; {arms}; effort {', '.join(row['efforts'])}; {cards}"
-
-
-def _share(row: dict[str, Any], arm: str) -> str:
-    return f"{row[f'{arm}_present']}/{row[f'{arm}_usable']}"
 
 
 def _flat(found: pl.DataFrame) -> pl.DataFrame:
@@ -98,21 +95,3 @@ def _flat(found: pl.DataFrame) -> pl.DataFrame:
     from polars import col  # noqa: PLC0415 - not for --help
 
     return found.with_columns(col("efforts", "saturated_efforts").list.join(";"))
-
-
-def _document(found: pl.DataFrame) -> Document:
-    from skillshift_frames.render.document import Cell, Column, Document, Note, Row  # noqa: PLC0415
-    from skillshift_frames.render.numbers import format_count, format_number  # noqa: PLC0415
-
-    left, right = ("Probe", "Skill", "Headroom", "Efforts"), ("Control", "Treatment", "Cards")
-    rows = []
-    for row in found.iter_rows(named=True):
-        rates = [
-            Cell(format_number(row[f"{arm}_rate"]), (_share(row, arm),))
-            for arm in ("control", "treatment")
-        ]
-        named = (row["probe"], row["skill"], row["headroom"], ", ".join(row["efforts"]))
-        rows.append(Row((*map(Cell, named), *rates, Cell(format_count(row["cards"])))))
-    columns = (*(Column(title, "left") for title in left), *map(Column, right))
-    note = Note("Control and Treatment: share of usable trials in which the act was seen")
-    return Document("Headroom", columns, tuple(rows), notes=(note,))

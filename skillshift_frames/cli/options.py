@@ -162,3 +162,19 @@ MethodOption: TypeAlias = Annotated[
         help="How intervals are made; auto resamples unless there are very many families.",
     ),
 ]
+WatchOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--watch",
+        help="Draw the table again whenever a file has changed, until Ctrl-C, for a sweep that is still writing.",
+    ),
+]
+IntervalOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--interval",
+        metavar="SECONDS",
+        help="Of --watch: how often to look; default: 1.",
+        show_default=False,
+    ),
+]

@@ -90,22 +90,9 @@ def wants_color() -> bool:
 
 def render(document: Document, chosen: Format, *, color: bool) -> str:
     """Render a description in one of the formats that people read."""
-    # Each renderer is imported for its own format only: the terminal's brings rich along.
-    if chosen == "text":
-        from skillshift_frames.render.text import render_text  # noqa: PLC0415
+    from skillshift_frames.render.show import render_as  # noqa: PLC0415 - not for --help
 
-        return render_text(document, color=color)
-    if chosen == "markdown":
-        from skillshift_frames.render.markdown import render_markdown  # noqa: PLC0415
-
-        return render_markdown(document)
-    if chosen == "latex":
-        from skillshift_frames.render.latex import render_latex  # noqa: PLC0415
-
-        return render_latex(document)
-    from skillshift_frames.render.html import render_html  # noqa: PLC0415
-
-    return render_html(document)
+    return render_as(document, chosen, color=color)
 
 
 class Make(Protocol):

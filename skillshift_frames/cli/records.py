@@ -19,6 +19,7 @@ from skillshift_frames.cli.options import (
     Force,
     FormatOption,
     FromOption,
+    IntervalOption,
     Labels,
     LevelOption,
     MasterOption,
@@ -30,6 +31,7 @@ from skillshift_frames.cli.options import (
     Runs,
     SeedOption,
     Unique,
+    WatchOption,
 )
 from skillshift_frames.cli.output import Format, emit, render, say, say_notes
 from skillshift_frames.cli.progress import progress_shown
@@ -38,7 +40,7 @@ from skillshift_frames.cli.reading import Reading, hint_at_shards, is_given, rea
 if TYPE_CHECKING:
     import polars as pl
 
-    from skillshift_frames.render.document import Note
+    from skillshift_frames.render.document import Document, Note
 
 Errors: TypeAlias = Literal["exclude", "zero"]
 Engine: TypeAlias = Literal["polars", "spark"]
@@ -62,7 +64,8 @@ def add_commands(app: typer.Typer) -> None:
 
 _EXAMPLES = {
     "table": "Example:\n  skillshift-frames table runs/*.jsonl\n"
-    "  skillshift-frames table --label ASI=a/per_task.jsonl --label MPCR=b/per_task.jsonl -o table.tex",
+    "  skillshift-frames table --label ASI=a/per_task.jsonl --label MPCR=b/per_task.jsonl -o table.tex\n"
+    "  skillshift-frames table --watch 'runs/*.jsonl'",
     "cells": "Example:\n  skillshift-frames cells runs/asi.jsonl --format csv > cells.csv\n"
     "  skillshift-frames cells jobs/ --benchmark infer --costs",
     "check": "Example:\n  skillshift-frames check runs/ --strict && skillshift-frames table runs/",
@@ -87,12 +90,30 @@ def table(
     seed: SeedOption = 0,
     resamples: ResamplesOption = 10_000,
     method: MethodOption = "auto",
+    watch: WatchOption = False,
+    interval: IntervalOption = None,
     format: FormatOption = None,  # noqa: A002 - the option's name
     output: Output = None,
     force: Force = False,
 ) -> None:
     """Print the website × condition table: SR, AS, ASC, SFR per site, condition and overall."""
     from skillshift_frames.render import intervals, machine, tables  # noqa: PLC0415 - not for --help
+
+    def with_ends(
+        tasks: pl.DataFrame, axes: sf.Benchmark, slots: pl.DataFrame
+    ) -> tuple[pl.DataFrame, tuple[Note, ...]]:
+        ends = sf.intervals(
+            tasks,
+            level=level,
+            resamples=resamples,
+            rng=seed,
+            method=method,
+            benchmark=axes,
+            errors=errors,
+            null=null,
+        )
+        found = Found(level=level, seed=seed, resamples=resamples)
+        return machine.slots_with_ends(slots, ends), tuple(intervals.interval_notes(ends, **found))
 
     def make(chosen: Format, *, color: bool) -> str:
         tasks, axes, cells = _cells(
@@ -109,18 +130,7 @@ def table(
         found: Found | None = None
         if ci:
             found = Found(level=level, seed=seed, resamples=resamples)
-            ends = sf.intervals(
-                tasks,
-                level=level,
-                resamples=resamples,
-                rng=seed,
-                method=method,
-                benchmark=axes,
-                errors=errors,
-                null=null,
-            )
-            slots = machine.slots_with_ends(slots, ends)
-            notes = tuple(intervals.interval_notes(ends, **found))
+            slots, notes = with_ends(tasks, axes, slots)
         if chosen == "json":
             return machine.table_json(
                 slots, cells, axes, errors=errors, null=null, uncertainty=found
@@ -133,6 +143,32 @@ def table(
             return machine.to_csv(machine.table_with_ends(slots, axes))
         return render(document, chosen, color=color)
 
+    def describe(tasks: pl.DataFrame) -> tuple[Document, int, int]:
+        axes = sf.resolve_benchmark(benchmark, tasks)
+        cells = sf.cells(tasks, benchmark=axes, errors=errors)
+        slots = sf.slots(cells, benchmark=axes, null=null)
+        slots, notes = with_ends(tasks, axes, slots) if ci else (slots, ())
+        document = tables.table_document(
+            slots, cells, sf.bounds(cells), axes, errors=errors, null=null, uncertainty=notes
+        )
+        scored, expected = cells.select("scored", "expected").sum().row(0)
+        return document, scored, expected
+
+    if watch or interval is not None:
+        from skillshift_frames.cli.watch import refuse, watch as draw_again  # noqa: PLC0415 - not for --help
+
+        refuse(
+            {
+                "--interval without --watch": not watch,
+                "-o": output is not None,
+                "--format": format is not None,
+                "--engine spark": engine == "spark",
+                "--master": master is not None,
+                "--no-unique": not unique,
+            }
+        )
+        how = reading(label, benchmark, pool=pool, extra=extra, from_=from_)
+        draw_again(runs or [], how, describe, interval=interval)
     emit(make, format, output, force=force)
 
 

@@ -20,6 +20,7 @@ from msgspec import UNSET
 
 from skillshift_frames.readers.diagnosis import Finding, diagnose
 from skillshift_frames.readers.distinct import DistinctLines
+from skillshift_frames.readers.growing import may_be_empty
 from skillshift_frames.readers.records import (
     QUOTES,
     REFUSALS,
@@ -88,7 +89,7 @@ def read_jsonl(
             empty = Finding(
                 "file", None, "empty-file", "holds no record", "a run that wrote nothing is no run"
             )
-            yield Part(frame_of([]), 1, [(None, empty)])
+            yield Part(frame_of([]), 1, [] if may_be_empty(source.path) else [(None, empty)])
 
 
 def _decode(block: bytes, first_line: int, extra: Extra) -> Part:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, cast
 
+from skillshift_frames.readers.growing import is_unfinished
 from skillshift_frames.readers.sources import STDIN
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def read_blocks(source: Source, size: int = BLOCK) -> Iterator[tuple[bytes, int]
                     yield block.removeprefix(_BYTE_ORDER_MARK) if line == 1 else block, line
                     line += block.count(b"\n")
                 _refuse_long(len(pending), line)
-            if pending:
+            if pending and not is_unfinished(source.path, line, pending):
                 yield pending.removeprefix(_BYTE_ORDER_MARK) if line == 1 else pending, line
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None)

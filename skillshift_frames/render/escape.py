@@ -131,7 +131,7 @@ def escape_markdown(text: str) -> str:
     >>> print(escape_markdown("a|b *c* <d>"))
     a\|b \*c\* &lt;d&gt;
     """
-    return _MARKDOWN_LINK.sub(r"\\", _name_invisible(text).translate(_MARKDOWN))
+    return _MARKDOWN_LINK.sub(r"\\", name_invisible(text).translate(_MARKDOWN))
 
 
 def escape_latex(text: str) -> str:
@@ -179,14 +179,31 @@ def escape_html(text: str) -> str:
     """
     import html  # noqa: PLC0415 - 2 ms that a table for the terminal need not pay
 
-    return html.escape(_name_invisible(text), quote=True)
+    return html.escape(name_invisible(text), quote=True)
 
 
 def _is_invisible(sign: str) -> bool:
     return unicodedata.category(sign) in _INVISIBLE
 
 
-def _name_invisible(text: str) -> str:
+def name_invisible(text: str) -> str:
+    r"""Name what cannot be seen by its number, for those who escape the rest themselves.
+
+    Parameters
+    ----------
+    text
+        Any text.
+
+    Returns
+    -------
+    str
+        Text without controls, line breaks, direction overrides and lone surrogates.
+
+    Examples
+    --------
+    >>> print(name_invisible("a\u202eb <c>"))
+    a[U+202E]b <c>
+    """
     if text.isprintable():
         return text
     return "".join(_number(sign) if _is_invisible(sign) else sign for sign in text)

@@ -39,9 +39,9 @@ _WHERE_KNOWN = (("date", "Date"), ("label", "Label"), ("receipt", "Receipt"))
 
 
 def leaderboard_document(
-    board: pl.DataFrame, benchmark: Benchmark, *, sort: str, slot: str, across_models: bool
+    board: pl.DataFrame, benchmark: Benchmark, *, sort: str, slot: str | None, across_models: bool
 ) -> Document:
-    """Describe ranked entries, a group per model, or all in one."""
+    """Describe ranked entries, a group per model, or all in one; a ``slot`` of None is not known, and not named."""
     known = [
         (name, title) for name, title in _WHERE_KNOWN if board.get_column(name).is_not_null().any()
     ]
@@ -109,7 +109,9 @@ def _repeat_each_other(board: pl.DataFrame) -> bool:
     )
 
 
-def _of_slot(metric: str, slot: str, benchmark: Benchmark) -> str:
+def _of_slot(metric: str, slot: str | None, benchmark: Benchmark) -> str:
+    if slot is None:
+        return metric
     return f"{metric} overall" if slot == "overall" else f"{metric} of {benchmark.title(slot)}"
 
 
@@ -147,7 +149,7 @@ def _notes(
     benchmark: Benchmark,
     *,
     sort: str,
-    slot: str,
+    slot: str | None,
     across_models: bool,
     gaps: bool,
 ) -> Iterator[Note]:

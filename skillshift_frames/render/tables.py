@@ -18,7 +18,7 @@ from skillshift_frames.render.numbers import format_count, format_number
 from skillshift_frames.schema import METRICS, STABLE_CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from skillshift_frames.benchmark import Benchmark
     from skillshift_frames.metrics import Errors
@@ -39,18 +39,19 @@ _CELLS_NAMED = 4
 
 def table_document(
     slots: pl.DataFrame,
-    cells: pl.DataFrame,
-    bounds: pl.DataFrame,
+    cells: pl.DataFrame | None,
+    bounds: pl.DataFrame | None,
     benchmark: Benchmark,
     *,
-    errors: Errors,
-    null: Null,
+    errors: Errors | None,
+    null: Null | None,
     uncertainty: Sequence[Note] = (),
 ) -> Document:
     """Describe the website × condition table in the paper's shape, with every mark explained below it.
 
     Where ``slots`` has the columns ``low`` and ``high``, they stand behind their numbers; ``uncertainty`` says how they
-    were found.
+    were found. Without ``cells`` the coverage is what the slots say of it, and no cell is named; a policy that is None
+    is not known, or made no difference, and is not named.
     """
     titles = [benchmark.title(slot) for slot in benchmark.slots[:-1]]
     first, last = 2, 1 + len(benchmark.sites)
@@ -90,10 +91,21 @@ def table_document(
         notes=(
             *_mark_notes(slots, cells, benchmark),
             *uncertainty,
-            *coverage_notes(cells, bounds, benchmark),
-            _policy_note(errors, null),
+            *(
+                _coverage_of_slots(slots)
+                if cells is None or bounds is None
+                else coverage_notes(cells, bounds, benchmark)
+            ),
+            *_policy_notes(errors, null, means=True),
         ),
     )
+
+
+def _coverage_of_slots(slots: pl.DataFrame) -> Iterator[Note]:
+    """Say per run how many of the expected tasks are behind SR: all that slots know of the coverage."""
+    of_runs = slots.filter(metric="SR", slot="overall").select("run", "n", "n_expected")
+    for run, n, expected in of_runs.iter_rows():
+        yield Note(f"{run}: {format_count(n)} of {format_count(expected)} tasks behind SR")
 
 
 def _slot_cell(slot: tuple[Any, ...]) -> Cell:
@@ -122,7 +134,7 @@ def cells_document(
     bounds: pl.DataFrame,
     benchmark: Benchmark,
     *,
-    errors: Errors,
+    errors: Errors | None,
     uncertainty: Sequence[Note] = (),
 ) -> Document:
     """Describe the cells, one row each, with their counts; with ``SR_low`` and costs behind the metrics, if there."""
@@ -157,7 +169,7 @@ def cells_document(
         *uncertainty,
         *cost_notes(cells),
         *coverage_notes(cells, bounds, benchmark),
-        _policy_note(errors, None),
+        *_policy_notes(errors, None, means=False),
     ]
     return Document(
         title=f"{benchmark.name}: one row per run and cell",
@@ -203,7 +215,9 @@ def _cell_row(
     )
 
 
-def _mark_notes(slots: pl.DataFrame, cells: pl.DataFrame, benchmark: Benchmark) -> Iterator[Note]:
+def _mark_notes(
+    slots: pl.DataFrame, cells: pl.DataFrame | None, benchmark: Benchmark
+) -> Iterator[Note]:
     def marked(mark: str) -> pl.DataFrame:
         return slots.filter(pl.col("marks").list.contains(mark))
 
@@ -219,10 +233,18 @@ def _mark_notes(slots: pl.DataFrame, cells: pl.DataFrame, benchmark: Benchmark) 
         yield Note(f"does not apply: {', '.join(absent)} {records} no skill calls", NOT_APPLICABLE)
     undefined = marked("undefined").select("run", "metric").unique(maintain_order=True)
     lacks_one = pl.any_horizontal(pl.col(list(METRICS)).is_null())
-    of_runs = _by_run(cells.filter(lacks_one).select("run", "site", "condition", "n", *METRICS))
+    of_runs = (
+        None
+        if cells is None
+        else _by_run(cells.filter(lacks_one).select("run", "site", "condition", "n", *METRICS))
+    )
     reasons: dict[tuple[str, str], list[str]] = {}
     for run, metric in undefined.iter_rows():
-        reason = _why_undefined(of_runs[run], metric, benchmark)
+        reason = (
+            "in a cell behind it, or in all"
+            if of_runs is None
+            else _why_undefined(of_runs[run], metric, benchmark)
+        )
         reasons.setdefault((run, reason), []).append(metric)
     for (run, reason), metrics in reasons.items():
         yield Note(f"undefined: {run} {', '.join(metrics)}: {reason}", UNDEFINED)
@@ -346,8 +368,11 @@ def _list_cells(cells: list[dict[str, Any]], benchmark: Benchmark) -> str:
     return _first_few(named, len(cells))
 
 
-def _policy_note(errors: Errors, null: Null | None) -> Note:
-    policies: Iterable[str] = [ERRORS[errors], *([_NULLS[null]] if null else [])]
-    return Note(
-        "Unweighted means of cells; " + "; ".join(policies) if null else "; ".join(policies)
-    )
+def _policy_notes(errors: Errors | None, null: Null | None, *, means: bool) -> Iterator[Note]:
+    said = [
+        *(["Unweighted means of cells"] if means else []),
+        *([ERRORS[errors]] if errors else []),
+        *([_NULLS[null]] if null else []),
+    ]
+    if said:
+        yield Note("; ".join(said))
