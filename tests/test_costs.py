@@ -48,6 +48,7 @@ def test_failed_and_errored_attempts_were_paid_for() -> None:
     )
     assert (row["total"], row["tasks"], row["successful_tasks"]) == (15.0, 3, 2)
     assert row["per_success"] == row["per_success_at_least"] == 7.5
+    assert row["success_rate"] == pytest.approx(200 / 3)  # of tasks, not of attempts
 
 
 def test_one_unknown_cost_makes_the_total_unknown_and_is_counted() -> None:
@@ -65,11 +66,12 @@ def test_one_unknown_cost_makes_the_total_unknown_and_is_counted() -> None:
 def test_no_success_has_no_price() -> None:
     row = of([trial("a", "with", 0.0, success=False, cost=1.0)])
     assert (row["total"], row["successful_tasks"], row["per_success"]) == (1.0, 0, None)
+    assert row["success_rate"] == 0.0
 
 
 def test_success_that_was_not_recorded_is_no_failure() -> None:
     row = of([trial("a", "with", 0.7, cost=1.0)])
-    assert (row["successful_tasks"], row["per_success"]) == (None, None)
+    assert (row["successful_tasks"], row["per_success"], row["success_rate"]) == (None, None, None)
 
 
 def test_a_missing_trial_cost_nothing_that_could_be_unknown() -> None:

@@ -127,6 +127,23 @@ def test_slope_breaks_where_a_condition_is_undefined(shop: pl.DataFrame) -> None
     assert sum("L" in line for line in lines) == 1
 
 
+def test_slope_marks_what_the_table_marks(demo: pl.DataFrame) -> None:
+    slots = sf.slots(sf.cells(demo), null="available")
+    chart = sf.slope_chart(slots, "SFR")
+    signs = {row["condition"]: row["sign"] for row in rows_of(chart) if row["run"] == "induced"}
+    assert signs == {
+        "Src": "",
+        "Src-Perc": "",
+        "Src-Exec": "⚠",
+        "Tgt": "⚠",
+        "Tgt-Perc": "⚠",
+        "Tgt-Exec": "⚠*",
+    }
+    drawing = sf.chart_text(chart, "svg")
+    assert len(re.findall(r'aria-roledescription="point"[^>]* fill="#ffffff"', drawing)) == 4
+    assert "induced, Tgt-Exec: SFR 60.26 ⚠*" in labels(chart)
+
+
 def test_runs_of_a_slope_differ_without_colour(demo: pl.DataFrame) -> None:
     spec = sf.slope_chart(sf.slots(sf.cells(demo))).to_dict()
     ranges = {
@@ -154,6 +171,11 @@ def test_lifts_are_those_of_the_comparison(demo: pl.DataFrame) -> None:
     assert rows[-1]["verdict"] == found.decision.verdict
     frames = rows_of(sf.lift_chart(of_metric))
     assert frames == rows
+    marks = re.findall(
+        r'aria-roledescription="point"[^>]* fill="([^"]*)"', sf.chart_text(chart, "svg")
+    )
+    assert len(marks) == of_metric.height
+    assert "#ffffff" not in marks  # hollow is what has no interval
 
 
 @pytest.mark.parametrize("metric", ["SR", "AS", "ASC", "SFR"])
@@ -162,6 +184,21 @@ def test_verdict_of_overall_is_the_decision(demo: pl.DataFrame, metric: str) -> 
     judged = sf.verdicts(found.lifts, level=found.level)
     assert judged.filter(slot="overall").item(0, "verdict") == found.decision.verdict
     assert judged.drop("verdict").equals(found.lifts)
+
+
+@pytest.mark.parametrize(
+    ("metric", "below_zero"),
+    [("SR", "harms"), ("AS", "helps"), ("SFR", "helps"), ("ASC", "undetermined")],
+)
+def test_verdicts_know_which_way_is_better(
+    demo: pl.DataFrame, metric: str, below_zero: str
+) -> None:
+    found = sf.compare(demo, base="reference", treatment="induced", metrics=[metric], resamples=200)
+    fallen = found.lifts.with_columns(
+        pl.lit(value).alias(name) for name, value in (("lift", -2.0), ("low", -3.0), ("high", -1.0))
+    )
+    verdicts = sf.verdicts(fallen).get_column("verdict")
+    assert set(verdicts) == {below_zero}
 
 
 def test_verdicts_know_the_margin(demo: pl.DataFrame) -> None:

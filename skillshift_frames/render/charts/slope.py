@@ -25,11 +25,12 @@ from skillshift_frames.render.charts.theme import (
     COLORS,
     COLUMN_WIDTH,
     DASHES,
+    PAPER,
     SHAPES,
     altair,
 )
 from skillshift_frames.render.numbers import format_number
-from skillshift_frames.render.tables import NOT_APPLICABLE, UNDEFINED
+from skillshift_frames.render.tables import AVAILABLE, NOT_APPLICABLE, UNDEFINED, UNSTABLE
 from skillshift_frames.schema import METRICS
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def slope_chart(
     Returns
     -------
     altair.LayerChart
-        A line per run with its label at the end; runs differ in colour, dash and shape. Where a number is undefined or does
+        A line per run with its label at the end; runs differ in colour, dash and shape. A hollow
+        mark is a number that the table marks: an SFR over fewer than 30 calls, a mean of the defined cells only. Where a number is undefined or does
         not apply the line has a gap, and below it stands ``–`` or ``--`` with the run's sign: it is never drawn as zero, and
         no line is drawn across. The vertical axis begins at 0.
 
@@ -89,7 +91,10 @@ def slope_chart(
     rows = []
     chosen = [slot for slot in of_metric.iter_rows(named=True) if slot["slot"] in place]
     for slot in sorted(chosen, key=lambda slot: (slot["run"], place[slot["slot"]])):
-        absent = "not-applicable" in (slot["marks"] or [])
+        marks = slot["marks"] or []
+        absent = "not-applicable" in marks
+        signs = {"unstable": UNSTABLE, "available": AVAILABLE}
+        sign = "".join(sign for mark, sign in signs.items() if mark in marks)
         text = format_number(slot["value"], undefined=NOT_APPLICABLE if absent else UNDEFINED)
         rows.append(
             {
@@ -97,8 +102,9 @@ def slope_chart(
                 "condition": conditions[slot["slot"]],
                 "value": slot["value"],
                 "text": text,
+                "sign": sign,
                 "tasks": f"{slot['n']} of {slot['n_expected']}",
-                "said": f"{runs[slot['run']]}, {conditions[slot['slot']]}: {metric} {text}",
+                "said": f"{runs[slot['run']]}, {conditions[slot['slot']]}: {metric} {text}{sign and ' '}{sign}",
             }
         )
     return _chart(rows, metric, list(runs.values()), list(conditions.values()))
@@ -137,13 +143,19 @@ def _chart(rows: list[dict[str, Any]], metric: str, runs: list[str], conditions:
             alt.Tooltip("run:N", title="Run"),
             alt.Tooltip("condition:N", title="Condition"),
             alt.Tooltip("text:N", title=metric),
+            alt.Tooltip("sign:N", title="Mark"),
             alt.Tooltip("tasks:N", title="Tasks"),
         ],
     )
     dash = alt.StrokeDash("run:N", sort=None, scale=scales["dash"], legend=None)
     line = base.mark_line(strokeWidth=1.5, invalid="break-paths-show-path-domains", aria=False)
-    dots = base.transform_filter("isValid(datum.value)").mark_point(filled=True, size=30, opacity=1)
-    layers = [line.encode(strokeDash=dash), dots.encode(shape=shape)]
+    known = base.transform_filter("isValid(datum.value)")
+    dots = known.transform_filter("datum.sign === ''").mark_point(filled=True, size=30, opacity=1)
+    # What the table marks with a sign is hollow.
+    marked = known.transform_filter("datum.sign !== ''").mark_point(
+        filled=False, fill=PAPER, size=30, opacity=1, strokeWidth=1.2
+    )
+    layers = [line.encode(strokeDash=dash), dots.encode(shape=shape), marked.encode(shape=shape)]
     gaps = [row | {"value": level[row["run"]]} for row in rows if row["value"] is None]
     if gaps:
         y = alt.Y("value:Q", scale=scale, axis=axis)
