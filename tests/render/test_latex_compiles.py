@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
-from contextlib import chdir
+from contextlib import chdir, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,3 +207,17 @@ def test_every_command_with_latex_is_compiled() -> None:
     without = {("plan",), ("entry", "build")}
     wanted = set(names(typer.main.get_command(app))) - without
     assert {name for name in wanted if not any(list(name) == a[: len(name)] for a in REAL.values())} == set()  # fmt: skip
+
+
+def test_the_notebooks_paper_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a reader copies, with its table and its figures."""
+    notebooks = Path(__file__).parents[2] / "notebooks"
+    notebook = json.loads((notebooks / "05_figures_for_a_paper.ipynb").read_text(encoding="utf-8"))
+    kept = nullcontext(str(tmp_path))
+    monkeypatch.setattr("tempfile.TemporaryDirectory", lambda: kept)
+    names: dict[str, Any] = {"__name__": "notebook"}
+    with chdir(notebooks):
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)  # noqa: S102 - our own
+    assert pages(tmp_path, "paper.tex") == 1
