@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from skillshift_frames.render.files import write_tasks
     from skillshift_frames.render.great import to_gt
     from skillshift_frames.render.show import Shown, show
+    from skillshift_frames.report import report
     from skillshift_frames.schema import CELLS, FAULTS, SLOTS, TABLE, TASKS, family
     from skillshift_frames.shift import SHIFTS, shift, shift_intervals
     from skillshift_frames.spark_tally import tally_on_spark
@@ -174,6 +175,7 @@ _HOMES = {
     "render.files": ("write_tasks",),
     "render.great": ("to_gt",),
     "render.show": ("Shown", "show"),
+    "report": ("report",),
     "schema": ("CELLS", "FAULTS", "SLOTS", "TABLE", "TASKS", "family"),
     "shift": (
         "SHIFTS",
@@ -299,6 +301,7 @@ __all__ = [
     "read_trials",
     "records_digest",
     "regress",
+    "report",
     "resolve_benchmark",
     "save_chart",
     "scan_tasks",

@@ -25,6 +25,7 @@ from skillshift_frames.cli import (
     plan,
     plot,
     records,
+    report,
 )
 from skillshift_frames.cli.output import discard, say
 from skillshift_frames.errors import InputError, SkillshiftError, SkillshiftWarning
@@ -56,6 +57,7 @@ calibrate.add_commands(app)
 lift.add_commands(app)
 agreement.add_commands(app)
 plot.add_commands(app)
+report.add_commands(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -197,7 +197,6 @@ def _chart(rows: list[dict[str, Any]], quantity: str) -> Any:  # noqa: ANN401
     base = alt.Chart().encode(
         x=x,
         y=y,
-        shape=alt.Shape("arm:N", sort=None, scale=scales[1], legend=None),
         description="said:N",
         tooltip=[
             alt.Tooltip("arm:N", title="Arm"),
@@ -205,14 +204,16 @@ def _chart(rows: list[dict[str, Any]], quantity: str) -> Any:  # noqa: ANN401
             alt.Tooltip("tasks:N", title="Tasks succeeded"),
         ],
     )
-    color = alt.Color("arm:N", sort=None, scale=scales[0], legend=None)
+    # Of the points alone: a text has no shape, and Vega-Lite says so on the console.
+    signs = {
+        "color": alt.Color("arm:N", sort=None, scale=scales[0], legend=None),
+        "shape": alt.Shape("arm:N", sort=None, scale=scales[1], legend=None),
+    }
     hollow = "datum.partly || !isValid(datum.mean) || !isValid(datum.success)"
     point = {"size": 45, "opacity": 1, "strokeWidth": 1.2}
     layers = [
-        base.transform_filter(f"!({hollow})").mark_point(filled=True, **point).encode(color=color),
-        base.transform_filter(hollow)
-        .mark_point(filled=False, fill=PAPER, **point)
-        .encode(color=color),
+        base.transform_filter(f"!({hollow})").mark_point(filled=True, **point).encode(**signs),
+        base.transform_filter(hollow).mark_point(filled=False, fill=PAPER, **point).encode(**signs),
     ]
     level = alt.Y("level:Q", scale=y_scale, axis=y_axis)
     most = {"right": width * 0.6, "left": width * 0.6, "apart": 0.9 * width / 3 - 9}
