@@ -185,7 +185,7 @@ def _group(
     else:
         both = [_composite({m: means[m][side] for m in names}, policy) for side in (0, 1)]
         composite = _row(both[0], both[1], policy)
-    extra, no_extra = _extra(trials, name, sides)
+    extra, no_extra = _extra(trials, name, sides, there)
     if refused:
         metrics, composite, extra = {}, dict(_NONE), {}
     ours, theirs = own["lift"], composite["lift"]
@@ -254,12 +254,12 @@ def _composite(means: Mapping[str, float | None], policy: Policy) -> float | Non
 
 
 def _extra(
-    trials: pl.DataFrame, name: str, sides: Sides
+    trials: pl.DataFrame, name: str, sides: Sides, there: Sequence[str]
 ) -> tuple[dict[str, dict[str, float | None]], str]:
     """Give what else the tool prints of an arm, and why not, where it cannot be given."""
-    if name == "tau-bench" and "score" in sides.metrics:
+    if name == "tau-bench" and "score" in there:
         return _pass_hat(trials, sides)
-    if name == "skillsbench" and "success" in sides.metrics:
+    if name == "skillsbench" and "success" in there:
         rates: dict[str, float | None] = {}
         for side in (WITH, WITHOUT):
             tasks = (

@@ -128,6 +128,18 @@ def test_a_failed_arm_is_in_no_number_and_neither_is_its_partner() -> None:
     assert one(found.tool, agent="b").composite == {"with": 0.9, "without": 0.9, "lift": 0.0}
 
 
+def test_a_group_without_a_score_has_no_rates_whatever_others_have() -> None:
+    """Found by the test below."""
+    row = {"uid": "u", "arm": "without", "trial": 1}
+    rows = [
+        row | {"score": None, "status": "unscored", "agent": "a"},
+        row | {"score": 0.0, "status": "scored", "agent": "b"},
+    ]
+    found = as_tool(rows, "tau-bench")
+    assert one(found, agent="a").extra == {}
+    assert one(found, agent="b").extra == {"pass^1": {"with": None, "without": 0.0}}
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 @settings(max_examples=10, deadline=None)
 @given(rows=trials(), random=st.randoms(use_true_random=False))

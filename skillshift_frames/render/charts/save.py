@@ -190,6 +190,7 @@ _PAGE = """<!DOCTYPE html>
 body {{ margin: 1em; background: #fff; color: #000; font-family: "Liberation Sans", Arial, Helvetica, sans-serif; }}
 figure {{ margin: 0; overflow-x: auto; }}
 #chart > svg {{ zoom: 1.25; }}
+#chart.vega-embed {{ display: block; }} /* as wide as the page, within which it scrolls */
 #chart.vega-embed > svg {{ zoom: 1.6667; }} /* measured in pixels, of which a point has 1.3333 */
 </style>
 </head>
