@@ -166,7 +166,13 @@ def skill_lift(
         tool=None
         if as_ is None
         else tool_lift(
-            sides, as_, headline.lift, complete, made.policy, unlisted=unlisted_of(lost)
+            sides,
+            as_,
+            headline.lift,
+            complete,
+            made=made,
+            errors=errors,
+            unlisted=unlisted_of(lost),
         ),
         faults=lost,
         notes=(),

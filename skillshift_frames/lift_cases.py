@@ -167,7 +167,8 @@ def _refuse_repeats(both: pl.DataFrame) -> None:
         twice = both.filter(both.select(where).is_duplicated()) if both.height else both
         if twice.height:
             row = twice.row(0, named=True)
-            msg = f"trial {row['trial']} of {row['uid']} {what}"
+            file = "" if row["path"] is None else f" ({row['path']})"
+            msg = f"trial {row['trial']} of {row['uid']} {what}{file}"
             raise InputError(msg)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from skillshift_frames.lift_cases import Sides
     from skillshift_frames.lift_groups import Part
-    from skillshift_frames.lift_policies import Policy
+    from skillshift_frames.lift_policies import Composite, LiftErrors, Policy
 
 #: What stands where a tool gives no number.
 _NONE: dict[str, float | None] = {"with": None, "without": None, "lift": None}
@@ -98,13 +98,15 @@ def tool_lift(
     name: str,
     ours: float | None,
     complete: pl.DataFrame,
-    made: str,
     *,
+    made: Composite,
+    errors: LiftErrors,
     unlisted: int = 0,
 ) -> ToolLift:
-    """Compute the tool's own numbers of the trials of both sides, beside our lift of a composite of that name.
+    """Compute the tool's own numbers of the trials of both sides, beside our lift of the composite that was ``made``.
 
-    ``complete`` are the cases behind our lift; ``unlisted`` trials were planned, and nothing says of which arm.
+    ``complete`` are the cases behind our lift, ``errors`` what a trial without a score counts as in it; ``unlisted`` trials
+    were planned, and nothing says of which arm.
     """
     policy = POLICIES[name]
     parts = list(parts_of(sides, policy))
@@ -113,7 +115,7 @@ def tool_lift(
         own = _ours(part, complete)
         if len(parts) == 1:
             own["lift"] = ours
-        groups.append(_group(part, name, own, made, _failed(policy, unlisted)))
+        groups.append(_group(part, name, own, (made, errors), _failed(policy, unlisted)))
     one = groups[0] if len(groups) == 1 else None
     several = f"{len(groups)} numbers, since the tool prints none over several {_told_by(groups)}"
     return ToolLift(
@@ -165,9 +167,13 @@ def _failed(policy: Policy, unlisted: int) -> str | None:
 
 
 def _group(
-    part: Part, name: str, own: dict[str, float | int | None], made: str, failed: str | None
+    part: Part,
+    name: str,
+    own: dict[str, float | int | None],
+    how: tuple[Composite, LiftErrors],
+    failed: str | None,
 ) -> ToolGroup:
-    """Compute what the tool prints for one group; nothing where it is ``failed``."""
+    """Compute what the tool prints for one group; nothing where it is ``failed``. Ours came about as ``how`` says."""
     policy, sides = POLICIES[name], part.sides
     refused = failed or refused_of(sides, policy)
     trials = counted(sides, policy)
@@ -185,12 +191,12 @@ def _group(
     else:
         both = [_composite({m: means[m][side] for m in names}, policy) for side in (0, 1)]
         composite = _row(both[0], both[1], policy)
-    extra, no_extra = _extra(trials, name, sides, there)
+    extra, no_extra = _extra(trials, name, replace(sides, metrics=tuple(there)))
     if refused:
         metrics, composite, extra = {}, dict(_NONE), {}
     ours, theirs = own["lift"], composite["lift"]
     gap = None if ours is None or theirs is None else difference(ours, theirs)
-    reason = refused or _reason(policy, part, trials, (ours, theirs, gap), made)
+    reason = refused or _reason(policy, part, trials, (ours, theirs, gap), how)
     reason += f"; {no_extra}" if no_extra and not refused else ""
     return ToolGroup(part.of, metrics, composite, extra, own, gap, reason)
 
@@ -198,6 +204,8 @@ def _group(
 def _means(
     trials: pl.DataFrame, metric: str, policy: Policy, key: Sequence[str]
 ) -> tuple[float | None, float | None]:
+    if policy.unit == "pair":
+        trials = trials.filter(pl.len().over(SIDE, *key, "trial") == 1)
     known = trials.filter(pl.col(metric).is_not_null())
     if policy.unit == "pair":
         wide = (
@@ -254,12 +262,12 @@ def _composite(means: Mapping[str, float | None], policy: Policy) -> float | Non
 
 
 def _extra(
-    trials: pl.DataFrame, name: str, sides: Sides, there: Sequence[str]
+    trials: pl.DataFrame, name: str, sides: Sides
 ) -> tuple[dict[str, dict[str, float | None]], str]:
     """Give what else the tool prints of an arm, and why not, where it cannot be given."""
-    if name == "tau-bench" and "score" in there:
+    if name == "tau-bench" and "score" in sides.metrics:
         return _pass_hat(trials, sides)
-    if name == "skillsbench" and "success" in there:
+    if name == "skillsbench" and "success" in sides.metrics:
         rates: dict[str, float | None] = {}
         for side in (WITH, WITHOUT):
             tasks = (
@@ -307,21 +315,24 @@ def _reason(
     part: Part,
     trials: pl.DataFrame,
     numbers: tuple[float | None, float | None, float | None],
-    made: str,
+    how: tuple[Composite, LiftErrors],
 ) -> str:
     ours, theirs, gap = numbers
+    made, errors = how
     if theirs is None:
         return f"here it gives no number: {_lacking(policy, part)}"
     if ours is None:
-        return "ours is undefined: no case has both sides"
+        failing = errors == "fail-arm" and lacks_scores(part.sides)
+        why_none = "an arm has a trial without a score" if failing else "no case has both sides"
+        return f"ours is undefined: {why_none}"
     if gap == 0:
         return "ours is the same"
-    why = _differences(policy, part.sides, trials)
+    why = _differences(policy, part.sides, trials, errors)
     if policy.decimals is not None and abs(gap or 0.0) <= 2 * 10.0**-policy.decimals:
         why = ["only by rounding"]
-    if policy.composite is not None and ("dimensions" in made) != (
-        policy.composite == "dimensions"
-    ):
+    if _of_other_metrics(policy, made, part.sides):
+        why.append(f"it is of {', '.join(made.weights)}")
+    elif policy.composite and bool(made.dimensions) != (policy.composite == "dimensions"):
         why.append("dimensions weigh metrics otherwise")
     return f"ours differs: {'; '.join(why) or 'cases without a partner are left out'}"
 
@@ -336,17 +347,45 @@ def _lacking(policy: Policy, part: Part) -> str:
     )
 
 
-def _differences(policy: Policy, sides: Sides, trials: pl.DataFrame) -> list[str]:
+def _of_other_metrics(policy: Policy, made: Composite, sides: Sides) -> bool:
+    """Tell whether our composite is of other values than the tool's number is, or weighs them in a way of its own."""
+    if policy.composite is None:
+        # Pass or fail is often all that a score says.
+        scored = sides.trials.filter(pl.col("status") == "scored")
+        theirs = scored.get_column(policy.headline)
+        return not all(scored.get_column(name).equals(theirs) for name in made.weights)
+    return not made.dimensions and made.policy not in {"five metrics", "six metrics"}
+
+
+def _differences(
+    policy: Policy, sides: Sides, trials: pl.DataFrame, errors: LiftErrors
+) -> list[str]:
     why = []
     if sides.trials.get_column("negative").any():
         why.append("negative cases are apart in ours")
-    if lacks_scores(sides) and policy.errors != "exclude":
+    if errors == "fail-arm" and lacks_scores(sides):
+        why.append("an arm with a trial without a score is left out of ours")
+    elif _filled_otherwise(policy, sides, trials, errors):
         why.append("trials without a score count otherwise")
     if policy.recorded and counts_otherwise(sides, policy):
         why.append("rewards beside an exception count otherwise")
+    if policy.unit == "pair" and trials.select(SIDE, *sides.key, "trial").is_duplicated().any():
+        why.append("a repetition that an arm has twice is in none of the tool's pairs")
     if policy.unit == "trial":
         used = trials.filter(pl.any_horizontal(pl.col(sides.metrics).is_not_null()))
         attempts = used.group_by(SIDE, *sides.key).len().get_column("len")
         if attempts.n_unique() > 1:
             why.append("cases with more attempts weigh more in the tool's")
     return why
+
+
+def _filled_otherwise(
+    policy: Policy, sides: Sides, trials: pl.DataFrame, errors: LiftErrors
+) -> bool:
+    """Tell whether a trial without a score or a reward is 0 to the tool and left out of ours, or the other way round."""
+    lacking = trials.filter(pl.col("status") != "scored")
+    if policy.recorded:  # what was written beside an exception is told by itself
+        lacking = lacking.filter(pl.col("recorded").is_null())
+    names = [name for name in sides.metrics if name in SIX or name == policy.headline]
+    zero = lacking.select(pl.any_horizontal(pl.col(names).is_not_null())).to_series()
+    return bool((zero != (errors == "zero")).any())

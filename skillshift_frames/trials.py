@@ -48,7 +48,7 @@ TRIALS = pl.Schema(
         "output_tokens": pl.Int64,
         "cost": pl.Float64,  # USD
         "seconds": pl.Float64,
-        "path": pl.String,  # below the folder that was named
+        "path": pl.String,  # below the folder that was named; with #2 after it for the second trial of one name in a file
     }
 )
 

@@ -236,6 +236,14 @@ def test_csv_cells_that_are_no_numbers_stay_text_and_are_named_when_used(tmp_pat
         agreement(scores, x="a", y="b")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_of_csv_with_nothing_on_them_are_no_items(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "s.csv"
+    lines = ["skill,a,b", "x,1,2", "", "y,3,4", ",,", "z,,6", ""]
+    path.write_bytes("".join(line + end for line in lines).encode())
+    assert read_scores(path).rows() == [("x", 1.0, 2.0), ("y", 3.0, 4.0), ("z", None, 6.0)]
+
+
 def report(**parts: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     """Give a JSON report as SkillEvaluator writes it: quality, rubric, live evaluation."""
     usual = {

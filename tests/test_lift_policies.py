@@ -294,3 +294,55 @@ def test_composite_names_its_policy_and_weights(asked: Any, recorded: Any, said:
     made = composite_of(asked, recorded)
     assert str(made) == said
     assert sum(made.weights.values()) == pytest.approx(1 if recorded else 0)
+
+
+def test_the_reason_knows_what_trials_without_a_score_count_as_in_ours() -> None:
+    said = "trials without a score count otherwise"
+    scores: dict[str, list[float | None]] = {"a": [1.0, 1.0, None], "b": [0.0]}
+    rows = by_numbers(scores, "with") + by_numbers({"a": [0.0, 0.0], "b": [0.0]}, "without")
+    # Harbor 0.13 takes it for 0, Harbor 0.26 leaves it out: 1/2 and 2/3 of its trials.
+    for policy, theirs, zero, exclude in (
+        ("harbor-0.13", 0.5, False, True),
+        ("harbor-0.26", 2 / 3, True, False),
+    ):
+        for errors, otherwise in (("zero", zero), ("exclude", exclude)):
+            found = as_tool(rows, policy, errors=errors)
+            assert found.composite["lift"] == pytest.approx(theirs)
+            if found.difference:
+                assert (said in found.reason) is otherwise, (policy, errors, found.reason)
+    failed = as_tool(rows, "harbor-0.13", errors="fail-arm").reason
+    assert failed.endswith("ours is undefined: an arm has a trial without a score")
+
+
+def test_the_reason_names_other_metrics_that_ours_is_of() -> None:
+    rows = [
+        {"arm": arm, "uid": uid, "trial": 1, "status": "scored", "score": score, "other": other}
+        for arm, score, other in (("with", 0.5, 0.9), ("without", 0.25, 0.1))
+        for uid in "ab"
+    ]
+    assert as_tool(rows, "inspect").reason.endswith("ours is the same")
+    found = as_tool(rows, "inspect", composite="other")
+    assert (found.composite["lift"], found.difference) == (0.25, 0.55)
+    assert found.reason.endswith("ours differs: it is of other")
+
+
+def test_a_repetition_that_an_arm_has_twice_is_in_no_pair_of_agentops() -> None:
+    rows = [
+        {"arm": arm, "uid": "t", "trial": trial, "status": "scored", "success": success}
+        | {"score": float(success), "path": str(number)}
+        for number, (arm, trial, success) in enumerate(
+            [
+                ("with", 1, True),
+                ("with", 1, True),
+                ("without", 1, False),
+                ("with", 2, True),
+                ("without", 2, True),
+            ]
+        )
+    ]
+    found = as_tool(rows, "agentops")
+    assert found.composite == {"with": 1.0, "without": 1.0, "lift": 0.0}
+    # Our composite is of the score, which says no more than the tool's success.
+    assert found.reason.endswith(
+        "ours differs: a repetition that an arm has twice is in none of the tool's pairs"
+    )

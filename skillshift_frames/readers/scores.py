@@ -101,7 +101,10 @@ def _csv(path: Path, content: bytes, names: Collection[str]) -> pl.DataFrame:
         msg = f"{path}: is no CSV with a header: {str(error).splitlines()[0]}"
         raise InputError(msg) from error
     cells = pl.all().str.strip_chars()
-    frame = frame.with_columns(pl.when(cells != "").then(cells))
+    # A line with nothing on it is no item.
+    frame = frame.with_columns(pl.when(cells != "").then(cells)).filter(
+        pl.any_horizontal(pl.all().is_not_null())
+    )
     numbers = [
         name
         for name in frame.columns

@@ -15,7 +15,7 @@ from skillshift_frames.progress import start
 from skillshift_frames.readers.tools.files import Files
 from skillshift_frames.readers.wording import as_written, printable, snippet
 from skillshift_frames.schema import FAULTS
-from skillshift_frames.trials import LARGEST, STATUSES, TRIALS, concat_trials
+from skillshift_frames.trials import LARGEST, ORDER, STATUSES, TRIALS, concat_trials
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -185,7 +185,7 @@ class Trials(Files):
             for row, value in values:
                 column[row] = value
             made.append(pl.Series(name, column, dtype=pl.Float64))
-        return concat_trials([fixed.hstack(made)])
+        return concat_trials([_told_apart(fixed.hstack(made))])
 
     def faults(self) -> pl.DataFrame:
         """Give the problems as a frame of faults, by path."""
@@ -254,6 +254,13 @@ class Trials(Files):
             rule="type",
             stands=True,
         )
+
+
+def _told_apart(trials: pl.DataFrame) -> pl.DataFrame:
+    """Give trials that one file has under one name paths of their own: all of them were kept, and are two to whoever counts."""
+    nth = pl.int_range(1, pl.len() + 1).over(ORDER)
+    again = pl.format("{}#{}", "path", nth)
+    return trials.with_columns(path=pl.when(nth > 1).then(again).otherwise("path"))
 
 
 def column_of(metric: str) -> str:

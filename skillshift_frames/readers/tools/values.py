@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from skillshift_frames.readers.tools.files import Damage
 from skillshift_frames.readers.wording import as_written, snippet
+from skillshift_frames.trials import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -91,12 +92,13 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
     Examples
     --------
-    >>> is_number(0.5), is_number(True), is_number(10**400)
-    (True, False, False)
+    >>> is_number(0.5), is_number(True), is_number(10**400), is_number(float("inf"))
+    (True, False, False, False)
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return isinstance(value, float) or abs(value) < _TOO_MUCH
+    # A float that no column takes is no reason for what would be found from it, such as success.
+    return abs(value) <= LARGEST if isinstance(value, float) else abs(value) < _TOO_MUCH
 
 
 def sum_of(values: Iterable[object]) -> int | float | None:

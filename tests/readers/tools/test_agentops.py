@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skillshift_frames.lift import skill_lift
 from tests.readers.tools.agentops_files import (
     OUTCOMES,
     card,
@@ -141,6 +142,10 @@ def test_two_trials_of_one_job_are_kept_and_told(tmp_path: Path) -> None:
     found = read("agentops", tmp_path)
     assert found.count == 13
     assert "without, stop, 1 is there more than once" in said(found)[0]
+    # Kept is no empty word: what takes a trial that comes twice for a mistake can tell the two apart.
+    twice = found.frame().filter(uid="stop", trial=1, arm="without")
+    assert twice.get_column("path").to_list() == ["r.json", "r.json#2"]
+    assert skill_lift(found.frame()).coverage["arms"]["without"]["expected"] == 7
 
 
 def test_a_job_without_a_receipt_is_not_lost(tmp_path: Path) -> None:

@@ -74,6 +74,21 @@ def test_success_is_a_reward_of_one_as_near_as_floats_come(
     assert rows(read("tau-bench", tmp_path), "success", "score") == [(success, reward)]
 
 
+def test_a_reward_that_is_no_number_is_no_failure(tmp_path: Path) -> None:
+    file = write_json(tmp_path / "x.json", [row(0, 0, 0.25)])
+    file.write_text(file.read_text().replace("0.25", "1e400"))
+    found = read("tau-bench", tmp_path)
+    assert rows(found, "status", "success", "score") == [("unscored", None, None)]
+    assert "Infinity; a finite number is needed" in said(found)[0]
+
+
+def test_trials_whose_numbers_are_damaged_are_still_told_apart(tmp_path: Path) -> None:
+    every = [row(0, 0, 1.0), row(0, 1, 1.0)]
+    write_json(tmp_path / "x.json", [one | {"trial": str(one["trial"])} for one in every])
+    found = read("tau-bench", tmp_path)
+    assert rows(found, "uid", "trial", "path") == [("0", 1, "x.json"), ("0", 1, "x.json#2")]
+
+
 def test_agents_that_write_their_calls_as_text_have_no_count(tmp_path: Path) -> None:
     write_json(
         tmp_path / FILE.format(1).replace("tool-calling", "react"), [row(0, 0, 1.0, calls=0)]
