@@ -10,11 +10,10 @@ import polars as pl
 
 from skillshift_frames.errors import InputError, check_frame
 from skillshift_frames.judges import compare_judges, ends_of
-from skillshift_frames.readers.scores import ITEMS
+from skillshift_frames.readers.scores import ITEMS, odd_scores
 from skillshift_frames.sampling import DEFAULT_LEVEL, rounded
 from skillshift_frames.stats.correlation import pearson, spearman
 from skillshift_frames.stats.intervals import wilson
-from skillshift_frames.trials import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -244,7 +243,7 @@ def _numbers(frame: pl.DataFrame, name: str) -> pl.Series:
         msg = f"{name} is {column.dtype}; numbers are needed"
         raise InputError(msg)
     column = column.cast(pl.Float64)
-    odd = (~(column.abs() <= LARGEST)).fill_null(value=False).arg_true()
+    odd = odd_scores(column)
     if odd.len():
         msg = f"{name}: row {odd[0] + 1} holds {column[odd[0]]}; null is needed where a score is unknown"
         raise InputError(msg)

@@ -157,7 +157,10 @@ def cell_costs(tasks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     recorded = [name for name in QUANTITIES if name in frame.columns and name != "tokens"]
     if not recorded:
         lacking = ", ".join(name for name in QUANTITIES if name != "tokens")
-        msg = f"no record says what it cost: there is no column {lacking}; keep them where the files have them (extra='keep')"
+        msg = (
+            f"no record says what it cost: there is no column {lacking}; read or export them again with --extra keep "
+            "(extra='keep'), where what they are from has them"
+        )
         raise InputError(msg)
     for name in recorded:
         column = frame.get_column(name)

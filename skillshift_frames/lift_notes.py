@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from skillshift_frames.lift_cases import HAS, name_cases, stopped_on_pass
 from skillshift_frames.trials import WITH, WITHOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from skillshift_frames.lift_cases import Sides
     from skillshift_frames.lift_result import SkillLift
@@ -35,7 +35,7 @@ def notes_of(lift: SkillLift, cases: pl.DataFrame, sides: Sides) -> Iterator[str
         lift.tool.policy.startswith(tool) for tool in tools or [""]
     ):
         yield f"--as {lift.tool.policy} is applied to trials of {', '.join(tools)}: that tool never saw them"
-    yield _coverage(lift)
+    yield f"coverage: {coverage_text(lift.coverage)}"
     yield from _faults(lift)
     for side in (WITH, WITHOUT):
         if not lift.coverage["arms"][side]["expected"]:
@@ -96,15 +96,15 @@ def _faults(lift: SkillLift) -> Iterator[str]:
         yield from (f"lost in reading: {line}" for line in describe_faults(lost, limit=_NAMED))
 
 
-def _coverage(lift: SkillLift) -> str:
-    counted = lift.coverage
+def coverage_text(counted: Mapping[str, Any]) -> str:
+    """Say how many of the expected trials have a score, and why the others have none."""
     parts = ", ".join(
         f"{counted[status]:,} {status}" for status in ("unscored", "errored", "missing")
     )
     if counted["unlisted"]:
         parts += f", {counted['unlisted']:,} of these of cases that nothing names"
     return (
-        f"coverage: {counted['scored']:,} of {counted['expected']:,} expected trials scored ({parts}); "
+        f"{counted['scored']:,} of {counted['expected']:,} expected trials scored ({parts}); "
         f"{counted['paired_cases']:,} paired {'case' if counted['paired_cases'] == 1 else 'cases'}"
     )
 

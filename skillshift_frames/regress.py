@@ -17,6 +17,7 @@ from skillshift_frames.lift import skill_lift
 from skillshift_frames.lift_cases import LIFT_CASES, name_cases
 from skillshift_frames.lift_result import SkillLift
 from skillshift_frames.readers.lift_files import lift_files, read_lift_file
+from skillshift_frames.readers.trials import Collected
 from skillshift_frames.sampling import DEFAULT_LEVEL, Plan
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ class Regression:
         As `skillshift_frames.CHANGES`: all cases first, then each skill and agent.
     only_old, only_new
         Cases that one set has, as `skillshift_frames.LIFT_CASES`.
+    coverage
+        ``old`` and ``new``: trials by status and ``paired_cases``, as of `skillshift_frames.SkillLift`; None where a file of
+        lifts does not say.
     composite, errors, level, margin
         As both sets have them, and as asked for.
     notes
@@ -47,6 +51,7 @@ class Regression:
     changes: pl.DataFrame
     only_old: pl.DataFrame
     only_new: pl.DataFrame
+    coverage: Mapping[str, Mapping[str, Any] | None]
     composite: str
     errors: str
     level: float
@@ -71,6 +76,7 @@ class Regression:
             "errors": self.errors,
             "level": self.level,
             "margin": self.margin,
+            "coverage": dict(self.coverage),
             "changes": self.changes.to_dicts(),
             "only_old": self.only_old.to_dicts(),
             "only_new": self.only_new.to_dicts(),
@@ -86,11 +92,14 @@ class LiftSet:
     composite: str
     weights: Mapping[str, float]
     errors: str
+    coverage: Mapping[str, Any] | None = None  # as of a skill lift; None where it is not said
     bounded: bool = False  # whether the composite is known to lie between 0 and 1
 
 
 #: What a date's lifts come as.
-Lifts: TypeAlias = "SkillLift | pl.DataFrame | pl.LazyFrame | LiftSet | str | PathLike[str]"
+Lifts: TypeAlias = (
+    "SkillLift | pl.DataFrame | pl.LazyFrame | Collected | LiftSet | str | PathLike[str]"
+)
 
 
 def regress(
@@ -188,6 +197,7 @@ def regress(
         changes=pl.DataFrame(rows, schema=CHANGES),
         only_old=lone[0],
         only_new=lone[1],
+        coverage={"old": first.coverage, "new": second.coverage},
         composite=first.composite,
         errors=first.errors,
         level=level,
@@ -221,16 +231,25 @@ def _lift_set(
         found = _set_of(given)
         _refuse_other_policies(what, found, errors, composite)
         return found
-    if not hasattr(given, "lazy"):
+    faults = None
+    if isinstance(given, Collected):
+        faults = given.faults
+    trials = given.trials if isinstance(given, Collected) else given
+    if not hasattr(trials, "lazy"):
         msg = f"{what} is {given!r:.60}; a skill lift, a frame of trials or a path is needed"
         raise InputError(msg)
-    lift = skill_lift(given, errors=errors or "exclude", composite=composite or "default")  # type: ignore[arg-type]
+    lift = skill_lift(
+        trials,  # type: ignore[arg-type]
+        errors=errors or "exclude",
+        composite="default" if composite is None else composite,
+        faults=faults,
+    )
     return _set_of(lift)
 
 
 def _set_of(lift: SkillLift) -> LiftSet:
     made = lift.policy
-    return LiftSet(lift.cases, made.policy, made.weights, lift.errors, lift.bounded)
+    return LiftSet(lift.cases, made.policy, made.weights, lift.errors, lift.coverage, lift.bounded)
 
 
 def _refuse_other_policies(
@@ -244,7 +263,10 @@ def _refuse_other_policies(
         )
         raise InputError(msg)
     if composite is not None:
-        msg = f"composite is for trials; the {what} lifts have theirs ({found.composite})"
+        msg = (
+            f"composite is for trials (--composite, too); the {what} lifts have theirs ({found.composite}), which cannot be "
+            "changed afterwards: name the trials"
+        )
         raise InputError(msg)
 
 
@@ -269,7 +291,21 @@ def read_lift_sets(files: Sequence[Path]) -> LiftSet:
         msg = f"case {twice['uid']} of {twice['skill']} is in the files twice"
         raise InputError(msg)
     bounded = all(found.bounded for _, found in read)
-    return LiftSet(cases, first.composite, first.weights, first.errors, bounded)
+    coverage = _added_up([found.coverage for _, found in read])
+    return LiftSet(cases, first.composite, first.weights, first.errors, coverage, bounded)
+
+
+def _added_up(counts: Sequence[Mapping[str, Any] | None]) -> dict[str, Any] | None:
+    """Add coverages up, arm by arm; of a sum with an unknown part nothing is known."""
+    known = [count for count in counts if count is not None]
+    if len(known) < len(counts):
+        return None
+    return {
+        name: _added_up([count[name] for count in known])
+        if isinstance(first, dict)
+        else sum(count[name] for count in known)
+        for name, first in known[0].items()
+    }
 
 
 def _by_case(cases: pl.DataFrame) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np  # noqa: TID253
@@ -234,6 +235,35 @@ def test_csv_cells_that_are_no_numbers_stay_text_and_are_named_when_used(tmp_pat
     assert scores.schema == {"skill": pl.String, "a": pl.String, "b": pl.Float64}
     with pytest.raises(InputError, match="a: row 2 holds 'n/a'"):
         agreement(scores, x="a", y="b")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("s.csv", "skill,x,y\na,1,2\nb,1, NaN\n", "s.csv: line 3: y: NaN is no score"),
+        ("s.csv", "\ufeffskill,x,y\r\n\r\na,1,2\r\nb,inf,2\r\n", "s.csv: line 4: x: inf is"),
+        ("s.csv", 'skill,x,y\n"a\n\nb",1,n/a\n,,\nc,1,2\n', "s.csv: line 2: y: n/a is"),
+        ("s.csv", 'skill,x,y\n"a\n\nb",1,1\n,,\nc,1,1e101\n', "s.csv: line 6: y: 1e101 is"),
+        ("s.jsonl", '{"x": 1, "y": 2}\n\n{"x": 1, "y": "NaN"}\n', 's.jsonl: line 3: y: "NaN" is'),
+        ("s.json", '[{"x": 1, "y": 2}, {"x": true, "y": 1}]', "s.json: [1]: x: true is"),
+    ],
+)
+def test_what_is_no_number_is_named_with_its_line(
+    tmp_path: Path, name: str, content: str, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    with pytest.raises(InputError, match=re.escape(said)):
+        read_scores(path, numbers=["x", "y"])
+    read_scores(path)  # whoever uses the column says so
+    read_scores(path, numbers=["nope", "y" if ": x:" in said else "x"])
+
+
+def test_what_is_no_number_is_named_with_its_row_in_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "s.parquet"
+    pl.DataFrame({"x": [1.0, float("nan")]}).write_parquet(path)
+    with pytest.raises(InputError, match=r"s\.parquet: row 2: x: nan is no score"):
+        read_scores(path, numbers=["x"])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

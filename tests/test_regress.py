@@ -14,6 +14,7 @@ from skillshift_frames.changes import CHANGES
 from skillshift_frames.errors import InputError
 from skillshift_frames.lift import skill_lift
 from skillshift_frames.regress import read_lift_sets, regress
+from skillshift_frames.render.regress import regression_document
 from tests.trials import frame_of, pairs
 
 if TYPE_CHECKING:
@@ -336,6 +337,66 @@ def test_ends_are_cut_off_for_files_as_for_trials(tmp_path: Path) -> None:
     ]
     sets = [written(tmp_path / f"{n}.json", frame) for n, frame in enumerate(frames)]
     assert regress(*sets).changes.equals(regress(*frames).changes)
+
+
+# --- coverage --------------------------------------------------------------------------------------------------------
+
+
+def changed_file(path: Path, found: pl.DataFrame, **changed: Any) -> Path:  # noqa: ANN401 - JSON
+    path.write_text(json.dumps(skill_lift(found).to_dict() | changed))
+    return path
+
+
+def test_coverages_of_files_add_up(tmp_path: Path) -> None:
+    """One file per skill: 24 trials of the one and 4, of which one errored, of the other."""
+    other = scores([1.0, 0.5], [0.0, 0.0]).with_columns(skill=pl.lit("other"))
+    gap = (pl.col("arm") == "with") & (pl.col("uid") == "c1")
+    other = other.with_columns(
+        status=pl.when(gap).then(pl.lit("errored")).otherwise("status"),
+        score=pl.when(~gap).then("score"),
+        success=pl.when(~gap).then("success"),
+    )
+    written(tmp_path / "a.json", OLD)
+    written(tmp_path / "b.json", other)
+    coverage = regress(tmp_path, skill_lift(OLD)).coverage
+    assert coverage["old"] == {
+        "expected": 28,
+        "scored": 27,
+        "unscored": 0,
+        "errored": 1,
+        "missing": 0,
+        "unlisted": 0,
+        "paired_cases": 13,
+        "arms": {
+            "with": {"expected": 14, "scored": 13, "unscored": 0, "errored": 1, "missing": 0},
+            "without": {"expected": 14, "scored": 14, "unscored": 0, "errored": 0, "missing": 0},
+        },
+    }
+    assert coverage["new"] == skill_lift(OLD).coverage
+
+
+@pytest.mark.parametrize("said", [{}, {"arms": {}}, {"expected": 1, "arms": {"with": {}}}])
+def test_a_coverage_that_a_file_does_not_say_is_unknown_and_not_zero(
+    tmp_path: Path, said: dict[str, Any]
+) -> None:
+    path = changed_file(tmp_path / "a.json", OLD, coverage=said)
+    written(tmp_path / "b.json", OLD.with_columns(skill=pl.lit("other")))
+    for old in (path, tmp_path):
+        found = regress(old, OLD)
+        assert found.coverage["old"] is None
+        assert found.to_dict()["coverage"]["old"] is None
+        notes = [note.text for note in regression_document(found).notes]
+        assert "coverage of the old set: not said by its files" in notes
+
+
+@pytest.mark.parametrize("odd", [-1, 1.0, True, "12", None])
+def test_a_count_that_is_none_is_named(tmp_path: Path, odd: object) -> None:
+    coverage = skill_lift(OLD).coverage | {"scored": odd}
+    path = changed_file(tmp_path / "a.json", OLD, coverage=coverage)
+    with pytest.raises(InputError, match=r"a\.json: coverage: scored: .*; a count is needed"):
+        regress(path, OLD)
+    with pytest.raises(InputError, match=r"coverage: 3; an object with counts is needed"):
+        regress(changed_file(tmp_path / "a.json", OLD, coverage=3), OLD)
 
 
 # --- policies --------------------------------------------------------------------------------------------------------

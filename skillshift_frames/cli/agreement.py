@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import skillshift_frames as sf
-from skillshift_frames.cli.options import Force, FormatOption, FromOption, LevelOption, Output
+from skillshift_frames.cli.options import (
+    CompositeOption,
+    Force,
+    FormatOption,
+    FromOption,
+    LevelOption,
+    Output,
+)
 from skillshift_frames.cli.output import Format, emit, render, say_notes
 from skillshift_frames.cli.reading import let_interrupts_through
-from skillshift_frames.cli.trials import read_lifts
+from skillshift_frames.cli.trials import composite_asked, read_lifts
 from skillshift_frames.errors import InputError
 
 if TYPE_CHECKING:
@@ -115,7 +122,11 @@ def agreement(
             msg = "no file of scores was named"
             raise InputError(msg)
         return sf.agreement(
-            sf.read_scores(scores, names=[name for name in (by, item) if name is not None]),
+            sf.read_scores(
+                scores,
+                names=[name for name in (by, item) if name is not None],
+                numbers=[first, *others],
+            ),
             x=first,
             y=others,
             by=by,
@@ -176,6 +187,7 @@ def regress(
             show_default=False,
         ),
     ] = None,
+    composite: CompositeOption = None,
     margin: Annotated[
         float | None,
         typer.Option(
@@ -204,8 +216,9 @@ def regress(
         if old is None or new is None:
             msg = "regress needs OLD and NEW"
             raise InputError(msg)
+        asked = composite_asked(composite)
         sets = [read_lifts(path, from_) for path in (old, new)]
-        return sf.regress(*sets, margin=margin, level=level, errors=errors)
+        return sf.regress(*sets, margin=margin, level=level, errors=errors, composite=asked)
 
     def make(chosen: Format, *, color: bool) -> str:
         found = work()

@@ -337,14 +337,14 @@ def _expand(argument: str) -> list[str]:
 
 
 def _kind(path: str) -> Literal["entries", "records"]:
-    """Tell by its name what a file holds, and by the names in it what a folder does."""
-    if not os.path.isdir(path):  # noqa: PTH112 - as it was given
-        return "records" if path.lower().endswith(_RECORDS) else "entries"
-    from skillshift_frames.readers.entry_files import is_entry  # noqa: PLC0415 - not for --help
-    from skillshift_frames.readers.folders import files_below  # noqa: PLC0415
+    """Tell by its name what a file holds, by the names in it what a folder does, and what another tool wrote by its content."""
+    from skillshift_frames.readers import entry_files, folders, trials  # noqa: PLC0415 - not for --help
 
-    entries = files_below(path, is_entry)
-    records = files_below(path, lambda name: name.startswith("per_task.jsonl"))
+    of_records = path.lower().endswith(_RECORDS) or trials.of_other_tools(path, None)
+    if of_records or not os.path.isdir(path):  # noqa: PTH112 - as it was given
+        return "records" if of_records else "entries"
+    entries = folders.files_below(path, entry_files.is_entry)
+    records = folders.files_below(path, lambda name: name.startswith("per_task.jsonl"))
     if entries and records:
         msg = f"{path}: has both entries ({entries[0]}) and records ({records[0]}); name the files"
         raise sf.InputError(msg)

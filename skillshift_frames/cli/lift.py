@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
 import skillshift_frames as sf
 from skillshift_frames.cli.options import (
+    CompositeOption,
     Force,
     FormatOption,
     FromOption,
@@ -20,11 +21,7 @@ from skillshift_frames.cli.options import (
     SeedOption,
 )
 from skillshift_frames.cli.output import Format, emit, render, say_notes
-from skillshift_frames.cli.trials import read_sides
-from skillshift_frames.errors import InputError
-
-if TYPE_CHECKING:
-    from skillshift_frames.lift_policies import CompositeLike
+from skillshift_frames.cli.trials import composite_asked, read_sides
 
 _EXAMPLE = """\b
 Example:
@@ -100,16 +97,7 @@ def lift(
             show_default=False,
         ),
     ] = None,
-    composite: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--composite",
-            metavar="default|metrics|dimensions|NAME",
-            help="What the headline is the mean of: the tool's own metrics, SkillEvaluator's five dimensions, or the metrics "
-            "that are named.",
-            show_default=False,
-        ),
-    ] = None,
+    composite: CompositeOption = None,
     margin: MarginOption = None,
     gate: GateOption = False,
     level: LevelOption = 0.95,
@@ -136,7 +124,7 @@ def lift(
             trials,
             errors=errors,
             as_=as_,
-            composite=_composite(composite),
+            composite=composite_asked(composite) or "default",
             margin=margin,
             level=level,
             resamples=resamples,
@@ -158,14 +146,3 @@ def lift(
     emit(make, format, output, force=force)
     if gate and work().decision.verdict != "helps":
         raise typer.Exit(1)
-
-
-def _composite(given: list[str] | None) -> CompositeLike:
-    if not given:
-        return "default"
-    if len(given) == 1:
-        return given[0]
-    if policies := {"default", "metrics", "dimensions"} & set(given):
-        msg = f"--composite {min(policies)} goes with no other"
-        raise InputError(msg)
-    return given

@@ -76,6 +76,16 @@ FromOption: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+CompositeOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--composite",
+        metavar="default|metrics|dimensions|NAME",
+        help="What the headline is the mean of: the tool's own metrics, SkillEvaluator's five dimensions, or the metrics "
+        "that are named.",
+        show_default=False,
+    ),
+]
 BenchmarkOption: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -320,7 +320,8 @@ def export(
     force: Force = False,
 ) -> None:
     """Write checked records of all runs to one file, for what comes after."""
-    from skillshift_frames.render.files import known_suffix, refuse_to_overwrite  # noqa: PLC0415 - not for --help
+    from skillshift_frames.readers.trials import of_other_tools  # noqa: PLC0415 - not for --help
+    from skillshift_frames.render.files import known_suffix, refuse_to_overwrite  # noqa: PLC0415
 
     if output is None:
         msg = "export needs -o FILE (.parquet, .csv, .arrow or .jsonl)"
@@ -332,6 +333,10 @@ def export(
             runs or [], **reading(label, benchmark, pool=pool, extra=extra, from_=from_)
         )
         sf.write_tasks(tasks, output, force=force)
+    if extra != "keep" and of_other_tools(runs or [], from_):
+        say(
+            "note: what another tool's trials say besides, such as score and cost, is left out; --extra keep exports it"
+        )
     records, runs_read = tasks.height, tasks.get_column("run").n_unique()
     say(
         f"{output}: {records:,} {'record' if records == 1 else 'records'} of "

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillshift_frames.errors import InputError
 from skillshift_frames.readers.tools.files import Damage, parse_json, peek
 from skillshift_frames.readers.wording import as_written, snippet
-from skillshift_frames.trials import LARGEST
+from skillshift_frames.trials import LARGEST, STATUSES, WITH, WITHOUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TEXTS = ("tool", "run", "skill", "agent", "model")
 _NUMBERS = ("with", "without", "lift")
+_COUNTS = ("expected", *STATUSES)
 
 
 class LiftFile(NamedTuple):
@@ -25,6 +26,9 @@ class LiftFile(NamedTuple):
     composite: str
     weights: dict[str, float]
     cases: list[dict[str, Any]]
+    coverage: (
+        dict[str, Any] | None
+    )  # trials by status, in all and per arm; None where it is not said
     bounded: bool  # whether the composite is known to lie between 0 and 1
 
 
@@ -64,8 +68,37 @@ def read_lift_file(path: Path) -> LiftFile:
         str(made.get("policy")),
         {name: float(weight) for name, weight in weights.items()},
         [_case(path, number, case) for number, case in enumerate(cases)],
+        _coverage(path, content["coverage"]),
         made.get("bounded") is True,
     )
+
+
+def _coverage(path: Path, said: object) -> dict[str, Any] | None:
+    """Take the counts of trials, in all and per arm; None where a count is not there."""
+    if not isinstance(said, dict):
+        raise _odd(str(path), {"coverage": said}, "coverage", "an object with counts")
+    arms = said.get("arms")
+    if not isinstance(arms, dict):
+        return None
+    counted = _counts(path, "coverage", said, (*_COUNTS, "unlisted", "paired_cases"))
+    of_arms = {
+        arm: _counts(path, f"coverage.arms.{arm}", arms.get(arm), _COUNTS)
+        for arm in (WITH, WITHOUT)
+    }
+    if counted is None or None in of_arms.values():
+        return None
+    return {**counted, "arms": of_arms}
+
+
+def _counts(path: Path, place: str, said: object, names: tuple[str, ...]) -> dict[str, int] | None:
+    if not isinstance(said, dict) or not set(names) <= set(said):
+        return None
+    for name in names:
+        count = said[name]
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= LARGEST:
+            where = f"{path}: {place}"
+            raise _odd(where, said, name, "a count")
+    return {name: said[name] for name in names}
 
 
 def _not_one(path: Path, needed: str) -> InputError:

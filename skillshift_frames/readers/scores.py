@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +13,10 @@ from skillshift_frames.errors import InputError
 from skillshift_frames.readers.folders import each_file
 from skillshift_frames.readers.tools.files import LARGEST_FILE, Damage, parse_json
 from skillshift_frames.readers.wording import as_written, snippet
+from skillshift_frames.trials import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from skillshift_frames.readers.sources import Paths
@@ -26,7 +29,9 @@ _REPORT = ("quality_summary", "quality", "rubric_eval", "tier3")
 ITEMS = ("item", "skill", "uid", "id", "name")
 
 
-def read_scores(paths: Paths, *, names: Sequence[str] = ()) -> pl.DataFrame:
+def read_scores(
+    paths: Paths, *, names: Sequence[str] = (), numbers: Sequence[str] = ()
+) -> pl.DataFrame:
     """Read scores, one row per item, from one or more files.
 
     Parameters
@@ -37,6 +42,9 @@ def read_scores(paths: Paths, *, names: Sequence[str] = ()) -> pl.DataFrame:
     names
         Columns of CSV that name things, such as a judge's version, and are kept as they are written: 1.10 is not 1.1.
         ``item``, ``skill``, ``uid``, ``id`` and ``name`` are taken for such without being named.
+    numbers
+        Columns that hold numbers or nothing: what is neither (a text, NaN, infinity) is an error that names file, line,
+        column and value as written. Of a column that is not named it is left to whoever uses it.
 
     Returns
     -------
@@ -49,7 +57,7 @@ def read_scores(paths: Paths, *, names: Sequence[str] = ()) -> pl.DataFrame:
     Raises
     ------
     InputError
-        A path that names nothing; a file that is none of these, with its place.
+        A path that names nothing; a file that is none of these, with its place; in ``numbers``, what is no number.
 
     Examples
     --------
@@ -63,7 +71,7 @@ def read_scores(paths: Paths, *, names: Sequence[str] = ()) -> pl.DataFrame:
     files = each_file(
         paths, lambda name: name.endswith(_SUFFIXES), f"scores there ({', '.join(_SUFFIXES)})"
     )
-    frames = [_read(path, {*ITEMS, *names}) for path in files]
+    frames = [_read(path, {*ITEMS, *names}, numbers) for path in files]
     try:
         return pl.concat(frames, how="diagonal_relaxed")
     except pl.exceptions.PolarsError as error:
@@ -71,11 +79,30 @@ def read_scores(paths: Paths, *, names: Sequence[str] = ()) -> pl.DataFrame:
         raise InputError(msg) from error
 
 
-def _read(path: Path, names: Collection[str]) -> pl.DataFrame:
+def odd_scores(column: pl.Series) -> pl.Series:
+    """Give the places of values that are no score: texts that are no number, NaN, and numbers too large to be squared.
+
+    Examples
+    --------
+    >>> odd_scores(pl.Series(["1", None, "n/a", "NaN"])).to_list()
+    [2, 3]
+    """
+    if column.dtype == pl.String:
+        numbers = column.str.strip_chars().cast(pl.Float64, strict=False)
+    elif column.dtype.is_numeric():
+        numbers = column.cast(pl.Float64)
+    else:
+        return pl.Series(dtype=pl.UInt32)  # a matter of the whole column
+    return (column.is_not_null() & ~(numbers.abs() <= LARGEST).fill_null(value=False)).arg_true()
+
+
+def _read(path: Path, names: Collection[str], numbers: Sequence[str]) -> pl.DataFrame:
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
-            return pl.read_parquet(path)
+            frame = pl.read_parquet(path)
+            _refuse_odd(path, frame, numbers, lambda row: f"row {row + 1}")
+            return frame
         content = path.read_bytes()
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}"
@@ -84,16 +111,38 @@ def _read(path: Path, names: Collection[str]) -> pl.DataFrame:
         msg = f"{path}: is no Parquet file: {str(error).splitlines()[0]}"
         raise InputError(msg) from error
     if suffix in {".jsonl", ".ndjson"}:
-        return _frame(path, list(_lines(path, content)))
+        lines = dict(_lines(path, content))
+        numbered, rows = list(lines), list(lines.values())
+        return _frame(path, rows, numbers, lambda row: f"line {numbered[row]}")
     if suffix == ".json":
         if len(content) > LARGEST_FILE:
             msg = f"{path}: is larger than {LARGEST_FILE >> 20} MiB"
             raise InputError(msg)
-        return _json(path, _parse(str(path), content))
-    return _csv(path, content, names)
+        return _json(path, _parse(str(path), content), numbers)
+    return _csv(path, content, names, numbers)
 
 
-def _csv(path: Path, content: bytes, names: Collection[str]) -> pl.DataFrame:
+def _refuse_odd(
+    path: Path,
+    frame: pl.DataFrame,
+    numbers: Sequence[str],
+    place_of: Callable[[int], str],
+    written: Sequence[Mapping[str, Any]] | None = None,
+) -> None:
+    """Raise for the first value that is none in a column of numbers; ``written`` are the rows as the file has them."""
+    for name in (name for name in numbers if name in frame.columns):
+        for row in odd_scores(frame.get_column(name)).head(1):
+            value = as_written(written[row][name]) if written else str(frame.get_column(name)[row])
+            msg = (
+                f"{path}: {place_of(row)}: {name}: {snippet(value)} is no score; a number is needed (nothing, or "
+                "null, where it is unknown)"
+            )
+            raise InputError(msg)
+
+
+def _csv(
+    path: Path, content: bytes, names: Collection[str], numbers: Sequence[str]
+) -> pl.DataFrame:
     try:
         # As text first: whether a column is numbers is judged cell by cell, so that no row decides for another.
         frame = pl.read_csv(content, infer_schema=False, encoding="utf8")
@@ -105,7 +154,8 @@ def _csv(path: Path, content: bytes, names: Collection[str]) -> pl.DataFrame:
     frame = frame.with_columns(pl.when(cells != "").then(cells)).filter(
         pl.any_horizontal(pl.all().is_not_null())
     )
-    numbers = [
+    _refuse_odd(path, frame, numbers, lambda row: _line_of(content, row))
+    all_numbers = [
         name
         for name in frame.columns
         if name not in names  # 1.1 and 1.10 are two names
@@ -113,10 +163,22 @@ def _csv(path: Path, content: bytes, names: Collection[str]) -> pl.DataFrame:
         and frame.get_column(name).cast(pl.Float64, strict=False).null_count()
         == frame.get_column(name).null_count()
     ]
-    return frame.with_columns(pl.col(numbers).cast(pl.Float64))
+    return frame.with_columns(pl.col(all_numbers).cast(pl.Float64))
 
 
-def _lines(path: Path, content: bytes) -> Iterator[dict[str, Any]]:
+def _line_of(content: bytes, row: int) -> str:
+    """Name the line of a row: a quoted cell may go over several, and lines with nothing on them are no rows."""
+    lines = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+    first, rows = 1, -1  # the header is none
+    for cells in lines:
+        rows += any(cell.strip() for cell in cells)
+        if rows == row + 1:
+            break
+        first = lines.line_num + 1
+    return f"line {first}"
+
+
+def _lines(path: Path, content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -125,7 +187,7 @@ def _lines(path: Path, content: bytes) -> Iterator[dict[str, Any]]:
         if not isinstance(parsed, dict):
             msg = f"{place}: {snippet(as_written(parsed))} is no JSON object"
             raise InputError(msg)
-        yield parsed
+        yield number, parsed
 
 
 def _parse(place: str, content: bytes) -> Any:  # noqa: ANN401 - JSON
@@ -137,17 +199,23 @@ def _parse(place: str, content: bytes) -> Any:  # noqa: ANN401 - JSON
         raise InputError(msg) from damage
 
 
-def _json(path: Path, content: Any) -> pl.DataFrame:  # noqa: ANN401 - JSON
+def _json(path: Path, content: Any, numbers: Sequence[str]) -> pl.DataFrame:  # noqa: ANN401 - JSON
     if isinstance(content, dict) and any(name in content for name in _REPORT):
-        return _frame(path, [_report(path, content)])
+        return _frame(path, [_report(path, content)], numbers)
     if isinstance(content, list) and content and all(isinstance(row, dict) for row in content):
         reports = all(any(name in row for name in _REPORT) for row in content)
-        return _frame(path, [_report(path, row) if reports else row for row in content])
+        rows = [_report(path, row) if reports else row for row in content]
+        return _frame(path, rows, numbers)
     msg = f"{path}: is neither an array of objects nor a JSON report of SkillEvaluator ({', '.join(_REPORT)})"
     raise InputError(msg)
 
 
-def _frame(path: Path, rows: list[dict[str, Any]]) -> pl.DataFrame:
+def _frame(
+    path: Path,
+    rows: list[dict[str, Any]],
+    numbers: Sequence[str],
+    place_of: Callable[[int], str] = "[{}]".format,
+) -> pl.DataFrame:
     names = dict.fromkeys(name for row in rows for name in row)
     columns: dict[str, pl.Series] = {}
     for name in names:
@@ -162,7 +230,9 @@ def _frame(path: Path, rows: list[dict[str, Any]]) -> pl.DataFrame:
         else:
             texts = [None if value is None else _text(value) for value in values]
             columns[name] = pl.Series(name, texts, pl.String)
-    return pl.DataFrame(columns)
+    frame = pl.DataFrame(columns)
+    _refuse_odd(path, frame, numbers, place_of, rows)
+    return frame
 
 
 def _is_number(value: object) -> bool:

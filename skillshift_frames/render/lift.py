@@ -89,10 +89,38 @@ def lift_document(lift: SkillLift) -> Document:
 
 
 def lift_rows(lift: SkillLift) -> pl.DataFrame:
-    """Give the rows of a lift for programs: the composite and its like first, then the metrics, as `METRIC_LIFTS`."""
+    """Give the rows of a lift for programs: the composite and its like first, then the metrics, as `METRIC_LIFTS`.
+
+    With a tool's own numbers, ``policy`` after these columns says whose a row is, and behind our rows come, for each group
+    that the tool prints a number of, our composite over the same cases (``ours``) and the tool's numbers: its composite with
+    the ``difference`` to ours, its metrics, and what else it prints per side. ``group`` counts the groups from 1 (null: over
+    all), and the columns after it say which each is.
+    """
     named = [("composite", lift.composite), ("outcome", lift.outcome), ("negative", lift.negative)]
     rows = [{"metric": name} | mean.to_dict() for name, mean in named if mean is not None]
-    return pl.concat([pl.DataFrame(rows, schema=METRIC_LIFTS), lift.dimensions, lift.metrics])
+    ours = pl.concat([pl.DataFrame(rows, schema=METRIC_LIFTS), lift.dimensions, lift.metrics])
+    if lift.tool is None:
+        return ours
+    theirs = list(_tool_rows(lift.tool))
+    of = dict.fromkeys(name for group in lift.tool.groups for name in group.of)
+    added = {"policy": pl.String, "group": pl.Int64, "difference": pl.Float64}
+    schema = METRIC_LIFTS | added | dict.fromkeys(of, pl.String())
+    listed = ours.with_columns(policy=pl.lit(_OURS))
+    return pl.concat([listed, pl.DataFrame(theirs, schema=schema)], how="diagonal").select(*schema)
+
+
+_OURS = "ours"
+
+
+def _tool_rows(tool: ToolLift) -> Iterator[dict[str, Any]]:
+    """Give the rows of each number that the tool prints, behind ours over the same cases."""
+    for number, group in enumerate(tool.groups, 1):
+        whose = {"group": number, **group.of}
+        yield {"metric": "composite", "policy": _OURS, **group.ours, **whose}
+        said = {"difference": group.difference, "reason": group.reason}
+        yield {"metric": "composite", "policy": tool.policy, **group.composite, **said, **whose}
+        for name, of in {**group.metrics, **group.extra}.items():
+            yield {"metric": name, "policy": tool.policy, **of, **whose}
 
 
 def shown(value: float | None) -> str:

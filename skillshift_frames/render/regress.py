@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from skillshift_frames.lift_notes import coverage_text
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row, Spanner
 from skillshift_frames.render.lift import interval, shown, signed
 from skillshift_frames.render.numbers import format_count
@@ -63,6 +64,9 @@ def _notes(found: Regression) -> Iterator[Note]:
             break
         who = "all" if not place else " ".join(filter(None, (row["skill"], row["agent"]))) or "–"
         yield Note(f"{who}: {row['change']}: {row['reason']}")
+    for date, counted in found.coverage.items():
+        said = "not said by its files" if counted is None else coverage_text(counted)
+        yield Note(f"coverage of the {date} set: {said}")
     yield from map(Note, found.notes)
     yield Note(
         "caught up: without the skill it rose and the lift fell; regressed: the lift fell, and no rise of the baseline is "

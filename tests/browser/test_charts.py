@@ -56,8 +56,9 @@ def test_a_page_opens_quietly_and_comes_to_life(
 ) -> None:
     path = drawn(kind, tmp_path / f"{kind}.html")
     with visit(path, width=width) as seen:
-        seen.page.wait_for_selector("#chart.vega-embed svg, #chart .vega-embed svg, #chart svg")
-        seen.page.wait_for_function("document.querySelector('.vega-embed') !== null")
+        seen.page.wait_for_selector(
+            "html[data-charts=live] #chart[data-chart=live] .vega-embed svg"
+        )
         assert seen.sideways() == 0
         assert_said(kind, words(seen))
         assert len(tip_of(seen, "svg")) > 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -177,6 +178,12 @@ def test_each_agent_has_the_tools_number_for_it(
     shown = cli("lift", *arguments, "-f", chosen).out
     assert all(title in shown for title in ("agent codex", "agent other"))
     assert "2 numbers, since the tool prints none over several agents" in shown
+    rows = csv.DictReader(io.StringIO(cli("lift", *arguments, "-f", "csv").out))
+    of_tool = [row for row in rows if row["policy"] == "harbor-0.13" and row["metric"] == "score"]
+    assert [(row["group"], row["agent"], row["lift"]) for row in of_tool] == [
+        ("1", "codex", "1.0"),
+        ("2", "other", "0.0"),
+    ]
     groups = lift_json(cli, *arguments)["as"]["groups"]
     assert [(g["of"]["agent"], g["composite"]["lift"]) for g in groups] == [
         ("codex", 1.0),
@@ -203,6 +210,30 @@ def test_csv_says_on_stderr_what_it_has_no_place_for(cli: Cli, jobs: tuple[Path,
     assert "--errors exclude" in result.err
 
 
+def test_csv_holds_the_tools_numbers(cli: Cli, jobs: tuple[Path, Path]) -> None:
+    """Worked by hand: 4/6 and 1/6 with a missing reward as 0, beside our 2/3 and 1/6 over the three cases."""
+    arguments = ("--with", jobs[0], "--without", jobs[1])
+    plain = csv.DictReader(io.StringIO(cli("lift", *arguments, "-f", "csv").out))
+    result = cli("lift", *arguments, "--as", "harbor-0.13", "-f", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.out)))
+    assert [{name: row[name] for name in plain.fieldnames or ()} for row in rows[:3]] == list(plain)
+    assert [(row["policy"], row["group"]) for row in rows[:3]] == [("ours", "")] * 3
+    behind = [(row["metric"], row["policy"], row["group"], row["agent"]) for row in rows[3:]]
+    assert behind == [
+        ("composite", "ours", "1", "codex"),
+        ("composite", "harbor-0.13", "1", "codex"),
+        ("score", "harbor-0.13", "1", "codex"),
+    ]
+    ours, theirs, score = rows[3:]
+    assert (float(ours["lift"]), ours["cases"]) == (0.5, "3")
+    for row in (theirs, score):
+        assert float(row["with"]) == pytest.approx(4 / 6)
+        assert float(row["without"]) == pytest.approx(1 / 6)
+        assert float(row["lift"]) == pytest.approx(0.5)
+    assert float(theirs["difference"]) == 0
+    assert theirs["reason"] == "ours is the same"
+
+
 def test_gate_is_an_exit_code(cli: Cli, job: Callable[..., Path]) -> None:
     better = job("better", {f"t{n}": [0.9 + n / 200] for n in range(8)})
     worse = job("worse", {f"t{n}": [0.2 - n / 200] for n in range(8)})
@@ -215,7 +246,8 @@ def test_gate_is_an_exit_code(cli: Cli, job: Callable[..., Path]) -> None:
     ("arguments", "said"),
     [
         ((), "no results were named"),
-        (("--with", "x"), "no results were named"),
+        (("--with", "x"), "--without is missing: --with PATH needs --without PATH beside it"),
+        (("--without", "x"), "--with is missing: --without PATH needs --with PATH beside it"),
         (("{skill}",), "no trial says which arm it is of; name the two sides: run skill"),
         (("{skill}", "--with", "nope"), "there is no arm, run or agent 'nope'"),
         (("{skill}", "--with", "a", "--with", "b"), "--with is given twice"),
@@ -352,6 +384,96 @@ def test_regress_reads_trials_too(cli: Cli, jobs: tuple[Path, Path]) -> None:
     result = cli("regress", jobs[0], jobs[1])
     assert result.code == 2
     assert "no trial says which arm" in result.err
+
+
+@pytest.mark.parametrize("chosen", READABLE)
+def test_regress_says_how_many_trials_each_set_rests_on(
+    cli: Cli, jobs: tuple[Path, Path], tmp_path: Path, chosen: str
+) -> None:
+    """The later date lacks one of twelve trials, and of another nothing says whose it was."""
+    later = [tmp_path / "later" / side.name for side in jobs]
+    for side, copy in zip(jobs, later, strict=True):
+        shutil.copytree(side, copy)
+    shutil.rmtree(later[0] / "beta__aBcDeF1")
+    plan(later[0], 7, ["alpha", "beta", "gamma"])
+    for date, sides in (("old", jobs), ("new", later)):
+        run = cli(
+            "lift", "--with", sides[0], "--without", sides[1], "-o", tmp_path / f"{date}.json"
+        )
+        assert run.code == 0, run.err
+    dates = (tmp_path / "old.json", tmp_path / "new.json")
+    said = (
+        "coverage of the old set: 10 of 12 expected trials scored (0 unscored, 2 errored, 0 missing); 3 paired cases",
+        "coverage of the new set: 9 of 13 expected trials scored (0 unscored, 2 errored, 2 missing, 1 of these of "
+        + "cases that nothing names); 3 paired cases",
+    )
+    shown = cli("regress", *dates, "-f", chosen).out
+    assert all(text in shown for text in said)
+    assert all(text in cli("regress", *dates, "-f", "csv").err for text in said)
+    coverage = json.loads(cli("regress", *dates, "-f", "json").out)["coverage"]
+    for date, path in zip(("old", "new"), dates, strict=True):
+        assert coverage[date] == json.loads(path.read_text())["coverage"]
+
+
+def test_regress_of_trials_counts_what_lift_counts(
+    cli: Cli, job: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The two arms of a job by their skills; of four planned trials nothing says whose they were."""
+    for side, skills in (("with", [{"name": "s"}]), ("without", [])):
+        folder = job(f"jobs/{side}", {"a": [1.0], "b": [0.5]})
+        plan(folder, 6, [], attempts=1)
+        content = json.loads((folder / "config.json").read_text())
+        content["agents"][0]["skills"] = [f"/skills/{skill['name']}" for skill in skills]
+        (folder / "config.json").write_text(json.dumps(content))
+    path = tmp_path / "jobs"
+    expected = lift_json(cli, path)["coverage"]
+    assert expected["unlisted"] > 0
+    coverage = json.loads(cli("regress", path, path, "-f", "json").out)["coverage"]
+    assert coverage == {"old": expected, "new": expected}
+
+
+def test_regress_takes_a_composite_for_trials_and_not_for_lifts(
+    cli: Cli, job: Callable[..., Path], dates: tuple[Path, Path], tmp_path: Path
+) -> None:
+    job("jobs/with", {"a": [0.5], "b": [1.0]})
+    job("jobs/without", {"a": [0.0], "b": [0.0]})
+    for side, skills in (("with", ["/skills/s"]), ("without", [])):
+        plan(tmp_path / "jobs" / side, 2, ["a", "b"], attempts=1)
+        file = tmp_path / "jobs" / side / "config.json"
+        content = json.loads(file.read_text())
+        content["agents"][0]["skills"] = skills
+        file.write_text(json.dumps(content))
+    path = tmp_path / "jobs"
+    assert json.loads(cli("regress", path, path, "-f", "json").out)["composite"] == "score"
+    chosen = cli("regress", path, path, "--composite", "success", "-f", "json")
+    assert json.loads(chosen.out)["composite"] == "success"
+    run = cli("regress", *dates, "--composite", "success")
+    assert run.code == 2
+    assert (
+        "composite is for trials (--composite, too); the old lifts have theirs (score)" in run.err
+    )
+    run = cli("regress", path, path, "--composite", "default", "--composite", "score")
+    assert "--composite default goes with no other" in run.err
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_regress_does_not_read_standard_input(
+    cli: Cli, dates: tuple[Path, Path], place: int
+) -> None:
+    named: list[object] = list(dates)
+    named[place] = "-"
+    run = cli("regress", *named)
+    assert run.code == 2
+    assert "regress takes files of lifts" in run.err
+    assert "not standard input" in run.err
+
+
+def test_a_score_that_is_none_is_named_by_file_line_and_column(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text('skill,x,y\n"a\nb",1,2\n\nc,2,NaN\nd,3,4\n')
+    run = cli("agreement", path, "--x", "x", "--y", "y")
+    assert (run.code, run.out) == (2, "")
+    assert f"{path}: line 5: y: NaN is no score" in run.err.replace("\n", "")
 
 
 def test_regress_needs_two(cli: Cli, dates: tuple[Path, Path]) -> None:

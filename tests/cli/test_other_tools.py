@@ -169,8 +169,37 @@ def test_records_may_carry_their_costs(cli: Cli, tmp_path: Path) -> None:
     run = cli("cells", file, "--benchmark", "infer", "--costs")
     assert (run.code, run.out) == (2, "")
     assert "no record says what it cost" in run.err
+    assert "--extra keep" in run.err
     run = cli("cells", file, "--benchmark", "infer", "--costs", "--engine", "spark")
     assert "--costs is for --engine polars" in run.err
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.parquet"])
+def test_costs_survive_an_export_that_keeps_them(
+    cli: Cli, shifted: Path, tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / name
+    arguments = ("--benchmark", "infer", "--costs", "-f", "csv")
+    run = cli("export", shifted, "--benchmark", "infer", "-o", file)
+    assert "such as score and cost, is left out; --extra keep exports it" in run.err
+    run = cli("cells", file, *arguments)
+    assert run.code == 2
+    assert "export them again with --extra keep" in run.err
+    run = cli("export", shifted, "--benchmark", "infer", "--extra", "keep", "-o", file, "--force")
+    assert "left out" not in run.err
+    assert cli("cells", file, *arguments).out == cli("cells", shifted, *arguments).out
+
+
+def test_folders_of_other_tools_are_no_entries(cli: Cli, shifted: Path) -> None:
+    """Such folders are full of .json files, which entries are, too."""
+    for arguments in (("leaderboard", shifted), ("shift", shifted / "codex", shifted / "opus")):
+        inferred = cli(*arguments, "--benchmark", "infer", "-f", "csv")
+        assert inferred.code == 0, inferred.err
+        assert "read as harbor" in inferred.err
+        assert inferred.out == cli(*arguments, *INFERRED, "-f", "csv").out
+        run = cli(*arguments)
+        assert run.code == 2
+        assert "use benchmark='infer' (--benchmark infer)" in run.err
 
 
 def test_every_command_over_runs_takes_from(cli: Cli, shifted: Path, tmp_path: Path) -> None:

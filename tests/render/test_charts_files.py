@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import struct
@@ -91,7 +93,8 @@ class _Page(HTMLParser):
         self.links += [pair for pair in attrs if pair[0] in {"src", "href", "xlink:href", "action"}]
 
     def handle_data(self, data: str) -> None:
-        (self.scripts if self.tags and self.lasttag == "script" else self.words).append(data)
+        inside = self.tags and self.lasttag == "script" and data.strip()
+        (self.scripts if inside else self.words).append(data)
 
 
 def test_html_needs_nothing_else_and_shows_the_chart_without_javascript(
@@ -100,12 +103,27 @@ def test_html_needs_nothing_else_and_shows_the_chart_without_javascript(
     page = _Page()
     text = sf.chart_text(charts["heatmap"], "html")
     page.feed(text)
-    assert page.tags.count("script") == 2
-    assert page.links == []
+    assert page.tags.count("script") == 3
+    assert page.links == [("href", "data:,")]  # the icon, for which a browser would ask otherwise
     assert "66.67" in page.words
     assert sf.chart_text(charts["heatmap"], "svg") in text
     assert text == sf.chart_text(charts["heatmap"], "html")
-    assert "vegaEmbed" in page.scripts[0]
+    assert json.loads(page.scripts[0]) == json.loads(sf.chart_text(charts["heatmap"], "json"))
+    assert all("vegaEmbed" in script for script in page.scripts[1:])
+
+
+def test_a_page_forbids_all_but_its_own_scripts(charts: dict[str, Any]) -> None:
+    page = _Page()
+    text = sf.chart_text(charts["slope"], "html")
+    page.feed(text)
+    said = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
+    assert said
+    assert text.index(said[0]) < text.index("<style>")
+    policy = dict(rule.split(" ", 1) for rule in said[1].split("; "))
+    assert policy["default-src"] == "'none'"
+    digests = [hashlib.sha256(script.encode()).digest() for script in page.scripts[1:]]
+    own = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+    assert policy["script-src"].split() == own
 
 
 def hostile_tasks(label: str) -> tuple[pl.DataFrame, sf.Benchmark]:
@@ -175,9 +193,9 @@ def test_hostile_labels_are_inert_in_a_page(all_labels: dict[str, str], kind: st
         sf.slots(sf.cells(tasks, benchmark=axes), benchmark=axes), benchmark=axes
     )
     page.feed(sf.chart_text(chart, "html"))
-    assert page.tags.count("script") == 2
+    assert page.tags.count("script") == 3
     assert set(page.tags) <= {
-        *("html", "head", "meta", "title", "style", "body", "figure", "script"),
+        *("html", "head", "meta", "link", "title", "style", "body", "figure", "div", "script"),
         *("svg", "g", "rect", "path", "text", "line", "defs", "clippath", "tspan"),
     }
 

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import skillshift_frames as sf
+from skillshift_frames.render.charts import live
 from skillshift_frames.render.report import charts as report_charts, sections as report_sections
 
 SHOP = sf.Benchmark("shop", sites={"cart": 3, "search": 2}, conditions=("plain",))
@@ -232,11 +233,11 @@ def test_without_the_extra_a_sentence_stands_where_the_charts_would(
 
 def test_specifications_cannot_leave_their_element() -> None:
     content = {"run": "</script><!--<script>&\u2028", "n": 1}
-    written = report_charts.inert_json(content)
+    written = live.inert_json(content)
     assert not set("<>&\u2028") & set(written)
     assert json.loads(written) == content
     with pytest.raises(ValueError, match="JSON"):
-        report_charts.inert_json(float("nan"))
+        live.inert_json(float("nan"))
 
 
 def test_scripts_are_known_by_their_digests(page: str) -> None:

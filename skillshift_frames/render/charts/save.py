@@ -9,6 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from skillshift_frames.errors import InputError, check_choice
+from skillshift_frames.render.charts.live import (
+    live_scripts,
+    policy_html,
+    scripts_html,
+    specification_html,
+)
 from skillshift_frames.render.charts.theme import altair, config, vl_convert
 from skillshift_frames.render.escape import escape_html
 from skillshift_frames.render.files import refuse_to_overwrite, replacing
@@ -168,15 +174,13 @@ def _svg(spec: dict[str, Any]) -> str:
 
 
 def _page(svg: str, spec: dict[str, Any]) -> str:
-    bundle: str = vl_convert().javascript_bundle()
-    # Nothing in a script may end it; in JSON and in JavaScript's strings < may be written by its number.
-    inlined = json.dumps(spec, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
-    script = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    scripts = live_scripts()
     return _PAGE.format(
+        policy=policy_html(scripts),
         title=escape_html(str(spec.get("description", "Chart"))),
         svg=svg,
-        spec=inlined,
-        script=script,
+        spec=specification_html(spec),
+        scripts=scripts_html(scripts),
     )
 
 
@@ -184,24 +188,23 @@ _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{policy}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
 body {{ margin: 1em; background: #fff; color: #000; font-family: "Liberation Sans", Arial, Helvetica, sans-serif; }}
 figure {{ margin: 0; overflow-x: auto; }}
-#chart > svg {{ zoom: 1.25; }}
-#chart.vega-embed {{ display: block; }} /* as wide as the page, within which it scrolls */
-#chart.vega-embed > svg {{ zoom: 1.6667; }} /* measured in pixels, of which a point has 1.3333 */
+.plot > svg {{ zoom: 1.25; }}
+.plot.live svg {{ zoom: 1.6667; }} /* measured in pixels, of which a point has 1.3333 */
 </style>
 </head>
 <body>
-<figure id="chart">
+<figure id="chart" data-chart tabindex="0">
+<div class="plot">
 {svg}
+</div>
+{spec}
 </figure>
-<script>{script}</script>
-<script>
-vegaEmbed("#chart", {spec}, {{ mode: "vega-lite", renderer: "svg", actions: false }});
-</script>
-</body>
+{scripts}</body>
 </html>
 """

@@ -7,8 +7,8 @@ import re
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+from skillshift_frames.render.charts.live import specification_html
 from skillshift_frames.render.charts.save import chart_text
-from skillshift_frames.render.charts.theme import vl_convert
 from skillshift_frames.render.escape import escape_html
 
 #: What the extra `plots` brings.
@@ -53,25 +53,8 @@ def figure_html(figure: Figure, *, alive: bool) -> str:
         f"<figcaption><b>{name}.</b> {escape_html(figure.caption)}</figcaption>",
     ]
     if alive:
-        lines.append(f'<script type="application/json">{inert_json(spec)}</script>')
+        lines.append(specification_html(spec))
     return "".join(f"{line}\n" for line in [*lines, "</figure>"])
-
-
-def inert_json(content: Any) -> str:  # noqa: ANN401 - whatever JSON takes
-    r"""Write JSON that can stand inside a script element: nothing in it ends the element or opens another.
-
-    Examples
-    --------
-    >>> print(inert_json({"run": "</script><!--"}))
-    {"run":"\u003c/script\u003e\u003c!--"}
-    """
-    written = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return written.translate({ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"})
-
-
-def javascript_bundle() -> str:
-    """Give Vega, Vega-Lite and Vega-Embed as one script that fetches nothing."""
-    return str(vl_convert().javascript_bundle())
 
 
 def _named(svg: str, kind: str, said: str) -> str:

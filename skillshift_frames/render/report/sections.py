@@ -7,16 +7,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from skillshift_frames._version import __version__
+from skillshift_frames.render.charts.live import live_scripts
 from skillshift_frames.render.comparison import comparison_document
 from skillshift_frames.render.escape import escape_html
 from skillshift_frames.render.numbers import format_count
 from skillshift_frames.render.report.audit import audit_document
-from skillshift_frames.render.report.charts import figure_html, javascript_bundle, plots_installed
+from skillshift_frames.render.report.charts import figure_html, plots_installed
 from skillshift_frames.render.report.figures import figures, left_out
 from skillshift_frames.render.report.methods import methods
 from skillshift_frames.render.report.page import (
     Section,
-    asset,
     folded,
     paragraph,
     preformatted,
@@ -92,7 +92,7 @@ def sections(numbers: Numbers, *, command: str | None, alive: bool) -> list[Sect
 
 def scripts(*, alive: bool) -> list[str]:
     """Give the scripts that bring charts to life, where there are charts and that is wanted."""
-    return [javascript_bundle(), asset("report.js")] if alive and plots_installed() else []
+    return live_scripts() if alive and plots_installed() else []
 
 
 def _coverage(numbers: Numbers) -> Iterator[str]:
