@@ -11,7 +11,7 @@ from skillshift_frames.errors import InputError, check_frame, check_records
 from skillshift_frames.lift_cases import SIDE, as_trials
 from skillshift_frames.outcomes import CELL
 from skillshift_frames.sampling import rounded
-from skillshift_frames.schema import measured
+from skillshift_frames.schema import KEY, measured
 from skillshift_frames.trials import LARGEST, WITH, WITHOUT
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def cell_costs(tasks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     Raises
     ------
     InputError
-        No records, or none of the columns; one that holds no numbers, or NaN.
+        No records, or none of the columns; a value that is no number of 0 or more.
 
     Examples
     --------
@@ -163,13 +163,7 @@ def cell_costs(tasks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
         )
         raise InputError(msg)
     for name in recorded:
-        column = frame.get_column(name)
-        if not (column.dtype.is_numeric() or column.dtype == pl.Null):
-            msg = f"column {name!r} is {column.dtype}; numbers are needed"
-            raise InputError(msg)
-        if not (column.cast(pl.Float64).drop_nulls().abs() <= LARGEST).all():
-            msg = f"column {name!r} has NaN or a number beyond {LARGEST:g}; null is needed where it is unknown"
-            raise InputError(msg)
+        _check_amounts(frame, name)
     # An errored attempt passed nothing, whatever it says.
     passed = pl.when(measured()).then("success")
     unknown = (pl.lit(None, pl.Float64).alias(name) for name in QUANTITIES if name not in recorded)
@@ -182,6 +176,25 @@ def cell_costs(tasks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
         for name in wanted
     ]
     return pl.DataFrame(rows, schema=CELL_COSTS) if rows else CELL_COSTS.to_frame()
+
+
+def _check_amounts(tasks: pl.DataFrame, name: str) -> None:
+    """Raise for the first record whose amount is none."""
+    column = tasks.get_column(name)
+    if column.dtype == pl.Null:
+        return
+    if column.dtype.is_numeric():
+        fits = column.cast(pl.Float64).is_between(0, LARGEST)
+    else:
+        fits = column.is_null()
+    odd = tasks.filter(~fits.fill_null(value=True)).sort(*KEY)
+    if odd.height:
+        first = odd.row(0, named=True)
+        msg = (
+            f"{name} of {first['run']}, {first['uid']} in {first['site']} × {first['condition']} is {first[name]!r}; a number "
+            "of 0 or more is needed, and null where it is unknown"
+        )
+        raise InputError(msg)
 
 
 def _frame(

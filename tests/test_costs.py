@@ -192,8 +192,9 @@ def test_cells_of_trials_have_the_costs_of_their_arms() -> None:
     ("row", "match"),
     [
         (record("a"), "no record says what it cost"),
-        (record("a", cost="2"), "column 'cost' is String"),
-        (record("a", cost=float("nan")), "has NaN"),
+        (record("a", cost=-1.0), "cost of .* is -1.0; a number of 0 or more is needed"),
+        (record("a", cost="2"), "cost of .* is '2'; a number of 0 or more is needed"),
+        (record("a", cost=float("nan")), "cost of .* is nan; a number of 0 or more is needed"),
     ],
 )
 def test_records_without_costs_are_told(row: dict[str, Any], match: str) -> None:

@@ -172,7 +172,9 @@ def _expand(path: str) -> list[str]:
         # A link whose file is gone is one, too: a run must not go missing without a word.
         inside = files_below(path, holds_records)
         if not inside:
-            msg = f"{path}: no {_RECORDS}.jsonl in this folder or below it"
+            others = sum(file.suffix == ".jsonl" for file in Path(path).iterdir())
+            hint = f"; {others:,} other .jsonl in it: name them, as {Path(path, '*.jsonl')}"
+            msg = f"{path}: no {_RECORDS}.jsonl in this folder or below it{hint if others else ''}"
             raise InputError(msg)
         return [found for file in inside for found in _expand(file)]
     if os.path.lexists(path):

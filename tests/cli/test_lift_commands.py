@@ -404,8 +404,10 @@ def test_regress_says_how_many_trials_each_set_rests_on(
     dates = (tmp_path / "old.json", tmp_path / "new.json")
     said = (
         "coverage of the old set: 10 of 12 expected trials scored (0 unscored, 2 errored, 0 missing); 3 paired cases",
-        "coverage of the new set: 9 of 13 expected trials scored (0 unscored, 2 errored, 2 missing, 1 of these of "
-        + "cases that nothing names); 3 paired cases",
+        (
+            "coverage of the new set: 9 of 13 expected trials scored (0 unscored, 2 errored, 2 missing, "
+            "1 of these of cases that nothing names); 3 paired cases"
+        ),
     )
     shown = cli("regress", *dates, "-f", chosen).out
     assert all(text in shown for text in said)

@@ -249,10 +249,13 @@ def test_a_folder_is_every_file_of_records_below_it(write: Write, folder: Path) 
 
 
 def test_a_folder_without_records_is_an_error(write: Write) -> None:
-    write("runs/other.jsonl", record())
+    write("runs/other.txt", record())
     with pytest.raises(
         sf.InputError, match=r"^runs: no per_task\.jsonl in this folder or below it$"
     ):
+        sf.read_tasks("runs")
+    write("runs/other.jsonl", record())
+    with pytest.raises(sf.InputError, match=r"1 other .* in it: name them, as runs.\*\.jsonl$"):
         sf.read_tasks("runs")
 
 
