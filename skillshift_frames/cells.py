@@ -82,6 +82,7 @@ def cells(
     (1, 2, 100.0, 0.0, None)
     """
     check_choice("errors", errors, get_args(Errors))
+    check_frame("tasks", tasks, "read_tasks")
     # Collected once: a lazy frame may read its files again for every question that is put to it.
     frame = tasks.lazy().collect()
     counts = frame if is_tally(frame) else count_outcomes(frame)

@@ -28,6 +28,7 @@ BUILD: dict[str, Any] = {"name": "n", "method": "m", "model": "x", "date": "2026
         (lambda tasks: sf.calibrate(tasks, "anchor.json"), "read_tasks"),
         (sf.anchor, "read_tasks"),
         (lambda tasks: sf.write_tasks(tasks, "x.parquet"), "read_tasks"),
+        (sf.cells, "read_tasks"),
         (sf.intervals, "read_tasks"),
         (sf.cell_intervals, "read_tasks"),
         (sf.ranks, "read_tasks"),
@@ -35,7 +36,7 @@ BUILD: dict[str, Any] = {"name": "n", "method": "m", "model": "x", "date": "2026
     ],
     ids=[
         *("leaderboard", "shift", "shift_intervals", "build_entry", "records_digest", "calibrate"),
-        *("anchor", "write_tasks", "intervals", "cell_intervals", "ranks", "compare"),
+        *("anchor", "write_tasks", "cells", "intervals", "cell_intervals", "ranks", "compare"),
     ],
 )
 def test_a_path_in_place_of_a_frame_is_answered_with_what_reads_it(

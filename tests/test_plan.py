@@ -164,6 +164,12 @@ def test_command_says_how_many_tasks() -> None:
     assert "as if both sides succeeded independently" in result.output
 
 
+def test_command_says_that_shares_of_1_are_taken_for_percent() -> None:
+    said = invoke("--baseline", 0.4, "--lift", 0.05).stderr
+    assert said == "note: --baseline 0.4 and --lift 0.05: taken in percent, not as a share of 1\n"
+    assert invoke("--baseline", 40, "--lift", 5).stderr == ""
+
+
 def test_command_says_which_lift() -> None:
     result = invoke("--baseline", 40, "--tasks", 355, "--discordance", 20)
     assert result.exit_code == 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skillshift_frames.cli.options import Force, FormatOption, Output
-from skillshift_frames.cli.output import Format, emit
+from skillshift_frames.cli.output import Format, emit, say
 from skillshift_frames.errors import InputError
 
 if TYPE_CHECKING:
@@ -89,6 +89,13 @@ def plan(
         raise InputError(msg)
 
     emit(make, format, output, force=force)
+    small = [
+        f"{option} {value:g}"
+        for option, value in (("--baseline", baseline), ("--lift", lift))
+        if value is not None and 0 < abs(value) < 1
+    ]
+    if small:
+        say(f"note: {' and '.join(small)}: taken in percent, not as a share of 1")
 
 
 def _sentences(planned: PowerPlan) -> list[str]:

@@ -215,7 +215,7 @@ def _recognised(path: Path) -> str:
     if name is None:
         msg = (
             f"{printable(os.fspath(path))}: is of no format that is known ({', '.join(NAMES)}); "
-            "if it is one of these, name it: from_= (--from)"
+            "if it is one of these, name it: from_= (--from); two runs of records are for compare"
         )
         raise InputError(msg)
     return name
