@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from skillshift_frames.pairs import BASE, TIMES, TREATMENT, per_task
-from skillshift_frames.sampling import SPREAD, families_by_site, judge_difference, rounded
+from skillshift_frames.sampling import (
+    SPREAD,
+    differences,
+    families_by_site,
+    judge_difference,
+    rounded,
+)
 from skillshift_frames.schema import LOWER_IS_BETTER, METRICS, NO_DIRECTION
 from skillshift_frames.stats.macro import macro_means
 from skillshift_frames.stats.resampling import total
@@ -150,8 +156,7 @@ class _Lift:
         base, treatment = self.sides(sample, metrics)
 
         def lift(sums: Array) -> Array:
-            difference: Array = treatment(sums) - base(sums)
-            return difference
+            return differences(treatment(sums), base(sums))
 
         return lift
 

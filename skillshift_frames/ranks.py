@@ -22,6 +22,7 @@ from skillshift_frames.sampling import (
     Ends,
     Plan,
     difference,
+    differences,
     families_behind,
     families_by_site,
     judge_difference,
@@ -33,9 +34,6 @@ from skillshift_frames.stats.rounding import half_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from skillshift_frames.benchmark import Benchmark, BenchmarkLike
     from skillshift_frames.metrics import Errors
@@ -295,7 +293,7 @@ def _over(
 ) -> dict[str, Any]:
     """Compare a run with the one below it."""
     lift = difference(numbers[run]["estimate"], numbers[below]["estimate"])
-    drawn: NDArray[np.float64] = joint.of_run(run) - joint.of_run(below)
+    drawn = differences(joint.of_run(run), joint.of_run(below))
     found = percentiles(drawn[:, None], level=level)
     low, high, undefined = (float(each[0]) for each in found)
     ends = Ends(rounded(low), rounded(high), undefined, "bootstrap")

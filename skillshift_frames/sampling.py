@@ -53,6 +53,9 @@ SPREAD = 1e-9
 #: Digits of an end that are kept: the last ones of a sum of fractions depend on how many threads added it up.
 _DIGITS = 12
 
+#: Relative to two numbers: a difference below this is rounding. The steps of the delta method are far larger.
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -279,6 +282,16 @@ def _by_delta(groups: Sequence[Group | Moments], statistic: Statistic, level: fl
 def rounded(value: float) -> float:
     """Drop the digits that depend on the order in which fractions were added up."""
     return float(f"{value:.{_DIGITS}g}")
+
+
+def differences(after: NDArray[np.float64], before: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Subtract statistics; what rounding leaves of two that are equal is 0, which is on no side of 0."""
+    import numpy as np
+
+    found: NDArray[np.float64] = after - before
+    with np.errstate(invalid="ignore"):  # undefined stays undefined
+        found[np.abs(found) <= _ROUNDING * np.maximum(np.abs(after), np.abs(before))] = 0.0
+    return found
 
 
 def seed_of(rng: Rng) -> int:

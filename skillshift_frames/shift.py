@@ -22,6 +22,7 @@ from skillshift_frames.sampling import (
     DEFAULT_SEED,
     Plan,
     difference,
+    differences,
     families_behind,
     families_by_site,
     judge_difference,
@@ -378,7 +379,7 @@ class _Shift:
         def falls(sums: Array) -> Array:
             slots = means(sums)
             before = slots[..., [self.source]]
-            drop = before - slots[..., after]
+            drop = differences(before, slots[..., after])
             relative = np.full(drop.shape, np.nan)
             np.divide(100 * drop, before, out=relative, where=before > 0)
             return np.concatenate([drop, relative], axis=-1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -170,6 +171,56 @@ def test_pairing_is_worth_what_the_sides_share(pairs: pl.DataFrame) -> None:
 
 
 # Sides
+
+
+#: A mean of 2/6 and 4/6 and one of 3/6 and 3/6 differ in their last bit, which is no sign of help.
+HAIR = {
+    "a": {"cart": [0, 0, 0, 0, 0, 1], "search": [1, 0, 1, 0, 1, 0]},
+    "b": {"cart": [1, 0, 1, 1, 1, 1], "search": [1, 0, 0, 0, 1, 1]},
+}
+
+
+def hair(name: str) -> tuple[pl.DataFrame, sf.Benchmark]:
+    """Give the sides as two runs, or as two conditions of one."""
+    common = {"run": "one", "condition": "src", "steps": 3, "skill_calls": 0, "skill_failures": 0}
+    conditions = ("src",) if name == "run" else ("a", "b")
+    rows = [
+        common
+        | {name: side, "site": site, "success": bool(passed)}
+        | {"uid": f"skillshift.{site}.v1.{i}"}
+        for side, sites in HAIR.items()
+        for site, outcomes in sites.items()
+        for i, passed in enumerate(outcomes)
+    ]
+    six = sf.Benchmark("six", sites={"cart": 6, "search": 6}, conditions=conditions)
+    return frame_of(rows, six), six
+
+
+def test_an_end_at_exactly_zero_is_on_no_side_of_it() -> None:
+    tasks, six = hair("run")
+    differences = [
+        [b - a for a, b in zip(HAIR["a"][site], HAIR["b"][site], strict=True)] for site in six.sites
+    ]
+    # Every resample there can be: how often twelve draws, six from each site, have each sum.
+    sums = Counter({0: 1})
+    for family in (site for site in differences for _ in site):
+        sums = Counter(
+            {
+                total: sum(ways * family.count(total - before) for before, ways in sums.items())
+                for total in range(-12, 13)
+            }
+        )
+    below = sum(ways for total, ways in sums.items() if total < 0)
+    assert below < 0.02 * 6**12 < 0.028 * 6**12 < below + sums[0]  # so the 2.5 % quantile is 0
+    found = compare(tasks, benchmark=six, resamples=10_000)
+    assert lift_of(found)["low"] == 0.0
+    assert lift_of(found)["discordant"] == 6
+    assert found.decision.verdict == "undetermined"
+    top = sf.ranks(tasks, benchmark=six).row(0, named=True)
+    assert (top["run"], top["lift_low"], top["apart"]) == ("b", 0.0, False)
+    tasks, six = hair("condition")
+    fall = sf.shift_intervals(tasks, source="b", benchmark=six).row(0, named=True)
+    assert (fall["drop"], fall["low"]) == (pytest.approx(100 / 3), 0.0)
 
 
 def test_swapping_sides_flips_every_sign(pairs: pl.DataFrame) -> None:

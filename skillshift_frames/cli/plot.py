@@ -182,6 +182,9 @@ def _paired_chart(
         pairs = [
             sf.pairs(tasks, base=base, treatment=other, errors=found["errors"]) for other in others
         ]
+        for other, found_pairs in zip(others, pairs, strict=True):
+            if not found_pairs.height:
+                say(f"note: {other} and {base} have no pair, so there is no grid of them")
         return sf.flip_chart(pl.concat(pairs), benchmark=axes)
     compared = [
         sf.compare(tasks, base=base, treatment=other, metrics=[metric], benchmark=axes, **found)

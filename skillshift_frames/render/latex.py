@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from skillshift_frames.render.escape import escape_latex
@@ -51,6 +53,21 @@ _FIT = r"""\ifdim\wd0>\linewidth
 \fi
 \leavevmode\copy0\par"""
 
+# Alone, a tall table of texts goes on on the next page. A paper has two columns perhaps, where longtable does not work.
+_BREAKS = r"""\chardef\skillshiftlong=0
+\ifx\skillshiftend\relax\else\ifdim\wd0>\linewidth\else\ifdim\dimexpr\ht0+\dp0>.8\textheight
+  \chardef\skillshiftlong=1
+\fi\fi\fi
+\ifnum\skillshiftlong=1
+  \setbox0=\hbox to\linewidth{\hfil}%
+  {\footnotesize\LTchunksize=10000
+  \begin{longtable}{\skillshiftcolumns}
+  \toprule \skillshifthead \midrule \endhead
+  \bottomrule \endfoot
+  \skillshiftrows
+  \end{longtable}}%
+\else"""
+
 _TAIL = r"""\endgroup
 \skillshiftend"""
 
@@ -58,6 +75,11 @@ _TAIL = r"""\endgroup
 # it may break anywhere, at a price that keeps it whole where it does fit.
 _LONGEST_WORD = 20
 _BREAK = r"\penalty999{}"
+
+# Of a page alone, in points: its width, what a character takes, and what lies between columns.
+_PAGE, _CHARACTER, _GAP = 785, 4.6, 12
+# A text of more characters wraps where the page would not hold the table, in a column that is at least so wide.
+_TEXT, _NARROWEST = 32, 100
 
 
 def render_latex(document: Document) -> str:
@@ -71,7 +93,8 @@ def render_latex(document: Document) -> str:
     Returns
     -------
     str
-        A file for ``pdflatex`` or for ``\input`` in a paper that uses booktabs, graphicx and T1 fonts.
+        A file for ``pdflatex`` or for ``\input`` in a paper that uses booktabs, graphicx and T1 fonts. A table that is too wide
+        is scaled down; one with long texts wraps them, and alone it goes on over pages.
 
     Examples
     --------
@@ -80,10 +103,95 @@ def render_latex(document: Document) -> str:
     >>> [line for line in render_latex(table).splitlines() if line.endswith(r"\\")]
     ['Run \\\\', 'src\\_perc \\\\']
     """
-    document = translate(document, escape_latex, prose=_prose)
-    return "\n".join(
-        [_HEAD, *_title(document), *_table(document), _FIT, *_notes(document), _TAIL, ""]
+    shares = _wrapped(document)
+    translated = translate(document, escape_latex, prose=_prose)
+    if shares:
+        rows = zip(translated.rows, document.rows, strict=True)
+        wrapping = tuple(_with_prose(*pair, shares) for pair in rows)
+        translated = replace(translated, rows=wrapping)
+        head = _HEAD.replace("graphicx}\n", "graphicx,longtable}\n")
+        table = [*_long_table(translated, shares), _BREAKS, _FIT, r"\fi"]
+    else:
+        head = _HEAD
+        table = [*_table(translated), _FIT]
+    return "\n".join([head, *_title(translated), *table, *_notes(translated), _TAIL, ""])
+
+
+def _wrapped(document: Document) -> dict[int, float]:
+    """Give the columns of text that have to wrap for a page to hold the table, with their shares of the room there is."""
+    marked = any(cell.marks for row in document.rows for cell in row.cells)
+    if document.spanners or marked or len(document.columns) > len(ascii_lowercase):
+        return {}
+    longest = [
+        max(len(row.cells[index].text) for row in (heading(document), *document.rows))
+        for index in range(len(document.columns))
+    ]
+    gaps = _GAP * (len(longest) - 1)
+    texts = {
+        index: length
+        for index, length in enumerate(longest)
+        if length > _TEXT and document.columns[index].align == "left"
+    }
+    if sum(longest) * _CHARACTER + gaps <= _PAGE or not texts:
+        return {}
+    room = _PAGE - gaps - _CHARACTER * (sum(longest) - sum(texts.values()))
+    if room < _NARROWEST * len(texts):
+        return {}  # it is too wide in any case
+    # By their roots: twice the text gets more room and more lines.
+    whole = sum(length**0.5 for length in texts.values())
+    return {index: length**0.5 / whole for index, length in texts.items()}
+
+
+def _with_prose(row: Row, raw: Row, shares: dict[int, float]) -> Row:
+    cells = tuple(
+        replace(cell, text=_prose(given.text)) if index in shares else cell
+        for index, (cell, given) in enumerate(zip(row.cells, raw.cells, strict=True))
     )
+    return replace(row, cells=cells)
+
+
+def _long_table(document: Document, shares: dict[int, float]) -> Iterator[str]:
+    """Define the table's parts, and put it into its box: all its columns have a width, so that it may be set in pieces."""
+    names = [rf"\skillshiftwidth{letter}" for letter in ascii_lowercase[: len(document.columns)]]
+    yield r"\dimen4=\linewidth"
+    yield rf"\ifx\skillshiftend\relax \dimen4={_PAGE}pt \fi"
+    yield rf"\advance\dimen4-{2 * len(names) - 2}\tabcolsep"
+    for index, name in enumerate(names):
+        if index in shares:
+            continue
+        yield r"\dimen2=0pt"
+        for text in dict.fromkeys(
+            row.cells[index].text for row in (heading(document), *document.rows)
+        ):
+            yield rf"\setbox0=\hbox{{\footnotesize {text}}}\ifdim\wd0>\dimen2 \dimen2=\wd0 \fi"
+        yield rf"\edef{name}{{\the\dimen2}}\advance\dimen4-\dimen2"
+    for index, share in shares.items():
+        yield rf"\dimen2={int(share * 1000) / 1000}\dimen4 \edef{names[index]}{{\the\dimen2}}"
+    columns = "".join(f"p{{{name}}}" for name in names)
+    yield rf"\def\skillshiftcolumns{{@{{}}{columns}@{{}}}}"
+    yield rf"\def\skillshifthead{{{_lines(heading(document), document)}}}"
+    yield r"\def\skillshiftrows{%"
+    for index, block in enumerate(blocks(document)):
+        if index:
+            yield r"\addlinespace"
+        for row in without_repeats(block):
+            yield _lines(row, document)
+    yield r"}"
+    yield r"\setbox0=\hbox{\footnotesize"
+    yield r"\begin{tabular}{\skillshiftcolumns}"
+    yield r"\toprule \skillshifthead \midrule"
+    yield r"\skillshiftrows"
+    yield r"\bottomrule"
+    yield r"\end{tabular}}%"
+
+
+def _lines(row: Row, document: Document) -> str:
+    r"""Write a row whose cells may have several lines; \raggedright takes \\ for itself."""
+    cells = (
+        rf"\ragged{'right' if column.align == 'left' else 'left'} {cell.text}"
+        for cell, column in zip(row.cells, document.columns, strict=True)
+    )
+    return rf"{' & '.join(cells)} \tabularnewline"
 
 
 def _prose(text: str) -> str:

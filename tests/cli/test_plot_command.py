@@ -71,6 +71,18 @@ def test_lifts_are_those_of_compare(cli: Cli, two: list[object], tmp_path: Path)
     }
 
 
+def test_a_run_without_a_pair_has_no_grid_and_this_is_said(
+    cli: Cli, two: list[object], write_run: Write, shop: Shop, tmp_path: Path
+) -> None:
+    nothing = {"success": None, "error": "HTTP 503"}
+    third = write_run("third", [record | nothing for record in shop.records])
+    arguments = [third, *two, "--kind", "flips", "--base", "asi", "-o", tmp_path / "flips.svg"]
+    result = cli("plot", *arguments)
+    assert result.code == 0
+    assert "note: third and asi have no pair, so there is no grid of them" in result.err
+    assert "mpcr and asi" not in result.err
+
+
 def test_several_treatments_stand_below_one_another(
     cli: Cli, two: list[object], write_run: Write, shop: Shop, tmp_path: Path
 ) -> None:

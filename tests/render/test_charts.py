@@ -19,6 +19,7 @@ from tests.render.charting import (
     SHOP,
     all_charts,
     labels,
+    parse,
     records,
     rows_of,
     shop_tasks,
@@ -319,10 +320,36 @@ def test_sfr_intervals_are_those_that_were_given(demo: pl.DataFrame) -> None:
 def test_sfr_without_calls_is_counted_not_drawn(shop: pl.DataFrame) -> None:
     chart = sf.sfr_chart(sf.cells(shop, benchmark=SHOP), benchmark=SHOP)
     said = "|".join(texts(chart))
-    assert "– no call in 2 cells: asi" in said
+    assert "– no call in 1 cell, nothing scored in 1 cell: asi" in said
     assert "– no call in 4 cells: base" in said
     assert "|30 calls" in said
     assert len(re.findall(r'aria-roledescription="point"', sf.chart_text(chart, "svg"))) == 2
+
+
+def test_sfr_of_nothing_is_a_drawing_of_some_size_that_says_so() -> None:
+    outcomes = {"base": {(site, "plain"): [(True, 0, 0)] for site in SHOP.sites}}
+    cells = sf.cells(shop_tasks(records(outcomes)), benchmark=SHOP)
+    drawing = parse(sf.chart_text(sf.sfr_chart(cells, benchmark=SHOP), "svg"))
+    assert max(float(drawing.attrib[side].removesuffix("pt")) for side in ("width", "height")) < 500
+    said = "".join(drawing.itertext())
+    assert "no call in 2 cells, nothing scored in 2 cells: base" in said
+    assert "30 calls" in said
+
+
+@pytest.mark.parametrize("start", ["a library of skills, run ", "W" * 12, "i" * 40])
+def test_labels_that_differ_also_differ_where_they_are_cut(start: str) -> None:
+    outcomes = {f"{start}{end}": {("cart", "plain"): [(True, 3, 1)]} for end in "123"}
+    slots = sf.slots(sf.cells(shop_tasks(records(outcomes)), benchmark=SHOP), benchmark=SHOP)
+    said = [text for text in texts(sf.slope_chart(slots, benchmark=SHOP)) if text.endswith("…")]
+    assert len(said) == len(set(said)) == 3
+
+
+def test_sfr_names_every_run_that_it_draws() -> None:
+    labels = [f"run {number:02}" for number in range(35)]
+    outcomes = {label: {("cart", "plain"): [(True, 3, 1)]} for label in labels}
+    cells = sf.cells(shop_tasks(records(outcomes)), benchmark=SHOP)
+    said = texts(sf.sfr_chart(cells, benchmark=SHOP))
+    assert [label for label in labels if label not in said] == []
 
 
 def test_cells_with_equally_many_calls_stand_side_by_side(demo: pl.DataFrame) -> None:

@@ -120,6 +120,44 @@ def test_a_table_that_fits_keeps_its_size_and_others_fit_too(
     assert pages(tmp_path, "table.tex") == 1
 
 
+def sentences(labels: list[str]) -> Document:
+    """Describe findings of hostile things in hostile words, more of them than a page holds."""
+    columns = (*(Column(name, "left") for name in ("What", "Finding", "To do")), Column("n"))
+    return Document(
+        "Findings",
+        columns,
+        tuple(
+            Row(
+                (Cell(label[:20]), Cell(f"{label} is what was found. " * 4), Cell(label), Cell("7"))
+            )
+            for label in labels
+            for _ in range(4)
+        ),
+        notes=(Note("That is all"),),
+    )
+
+
+@pytest.mark.parametrize("name", ["table.tex", "paper.tex"])
+def test_long_texts_wrap_and_a_table_of_them_goes_on_over_pages(
+    name: str, all_labels: dict[str, str], tmp_path: Path
+) -> None:
+    labels = list(all_labels.values())
+    (tmp_path / "table.tex").write_text(render_latex(sentences(labels)), encoding="utf-8")
+    paper = PAPER.replace(r"\begin{document}", "\\raggedbottom\n\\begin{document}")
+    (tmp_path / "paper.tex").write_text(paper, encoding="utf-8")
+    assert pages(tmp_path, name) > (2 if name == "table.tex" else 0)
+
+
+def test_the_published_audit_can_be_read(tmp_path: Path) -> None:
+    audit = ["entry", "audit", "--published", "-o", str(tmp_path / "table.tex")]
+    assert run(audit) == 1
+    text = (tmp_path / "table.tex").read_text(encoding="utf-8")
+    # What scales a table down says so, and stops.
+    scaled = text.replace(r"\resizebox", r"\errmessage{scaled}\resizebox")
+    (tmp_path / "table.tex").write_text(scaled, encoding="utf-8")
+    assert pages(tmp_path, "table.tex") > 1
+
+
 DATA = Path(__file__).parents[2] / "data"
 RUNS = [str(DATA / "demo" / f"{name}.jsonl") for name in ("induced", "workflow", "reference")]
 

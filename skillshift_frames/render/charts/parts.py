@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from skillshift_frames.benchmark import known_benchmark
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 #: Where a label is cut, in points (`theme.config` cuts there), and what a character takes on average.
 MOST_LABEL, _PER_CHARACTER = 70, 5.3
+
+#: Signs of the charts' font that take less or more than most; the ellipsis, and by how much the widths of others are unsure.
+_NARROW, _BROAD, _UNSURE = frozenset(" .,:;'|!()[]/-iljtfrI"), frozenset("mwMWOQG@%"), 15
 
 #: Where an axis may end, in tenths of a power of ten, and in which steps it goes there.
 _TOPS = (
@@ -53,10 +57,14 @@ def label(text: str) -> str:
 def shown(names: Iterable[str], title: Callable[[str], str] = str) -> dict[str, str]:
     """Give each name the form in which it is drawn: one line, nothing invisible, no two alike.
 
+    Long ones that would be alike where the drawing cuts them are numbered.
+
     Examples
     --------
     >>> shown(["a", "b"], {"a": "x", "b": "x"}.get)
     {'a': 'x', 'b': 'x (b)'}
+    >>> list(shown(["a-skill-library-1", "a-skill-library-2", "none"]).values())
+    ['1 a-skill-library-1', '2 a-skill-library-2', 'none']
     """
     forms: dict[str, str] = {}
     for number, name in enumerate(dict.fromkeys(names), 1):
@@ -64,7 +72,23 @@ def shown(names: Iterable[str], title: Callable[[str], str] = str) -> dict[str, 
         if form in forms.values():
             form = f"{form} ({label(name)})"
         forms[name] = form if form not in forms.values() else f"{form} [{number}]"
-    return forms
+    seen = Counter(map(_what_is_seen, forms.values()))
+    return {
+        name: f"{number} {form}" if seen[_what_is_seen(form)] > 1 else form
+        for number, (name, form) in enumerate(forms.items(), 1)
+    }
+
+
+def _what_is_seen(form: str) -> str:
+    """Give as much of a label as is surely drawn: an axis and the end of a line cut it, and put an ellipsis there."""
+    room: float = MOST_LABEL - _UNSURE
+    for place, sign in enumerate(form):
+        room -= (
+            3.6 if sign in _NARROW else 9.5 if sign in _BROAD else 7.3 if sign.isupper() else 5.6
+        )
+        if room < 0:
+            return form[:place]
+    return form
 
 
 def metric_title(metric: str) -> str:

@@ -56,7 +56,8 @@ def sfr_chart(
     -------
     altair.LayerChart
         One mark per cell, hollow where it has no interval; runs differ in colour and shape. To the left of the dashed line an SFR rests on fewer than 30
-        calls. Cells with equally many calls are drawn beside each other. Cells without a call have no SFR: they are counted above the chart, and nowhere drawn at zero.
+        calls. Cells with equally many calls are drawn beside each other. Cells without a call, or without a scored task,
+        have no SFR: they are counted above the chart, and nowhere drawn at zero.
 
     Raises
     ------
@@ -140,8 +141,15 @@ def _chart(rows: list[dict[str, Any]], runs: list[str]) -> Any:  # noqa: ANN401
         run for run in runs if any(r["run"] == run and r["value"] is not None for r in rows)
     ]
     picked = [runs.index(run) for run in drawn_runs]
-    legend = alt.Legend(
-        title=None, orient="bottom", offset=6, columns=2, labelLimit=95, symbolStrokeWidth=0
+    # Of nothing a legend has no size, and neither has the drawing then; left to itself it drops what is beyond the 30th.
+    legend = drawn_runs and alt.Legend(
+        title=None,
+        orient="bottom",
+        offset=6,
+        columns=2,
+        labelLimit=95,
+        symbolStrokeWidth=0,
+        symbolLimit=len(drawn_runs),
     )
     color, shape = (
         names_scale(drawn_runs, range=[choices[n % len(choices)] for n in picked])
@@ -151,7 +159,7 @@ def _chart(rows: list[dict[str, Any]], runs: list[str]) -> Any:  # noqa: ANN401
         alt.Chart()
         .transform_filter("isValid(datum.value)")
         .encode(
-            color=alt.Color("run:N", sort=None, scale=color, legend=legend),
+            color=alt.Color("run:N", sort=None, scale=color, legend=legend or None),
             description="said:N",
             tooltip=[
                 alt.Tooltip("run:N", title="Run"),
@@ -168,7 +176,7 @@ def _chart(rows: list[dict[str, Any]], runs: list[str]) -> Any:  # noqa: ANN401
     bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(
         strokeWidth=0.9, opacity=1, aria=False
     )
-    shapes = alt.Shape("run:N", sort=None, scale=shape, legend=legend)
+    shapes = alt.Shape("run:N", sort=None, scale=shape, legend=legend or None)
     known = base.transform_filter("isValid(datum.low)").mark_point(filled=True, opacity=1, size=30)
     hollow = base.transform_filter("!isValid(datum.low)").mark_point(
         filled=False, fill=PAPER, opacity=1, size=30, strokeWidth=1
@@ -216,7 +224,9 @@ def _without(rows: list[dict[str, Any]], runs: list[str]) -> list[str]:
         if lacking[0]["text"] == NOT_APPLICABLE:
             said.append(f"{NOT_APPLICABLE} does not apply: {run}")
             continue
-        cells = "1 cell" if len(lacking) == 1 else f"{len(lacking)} cells"
-        said.append(f"{UNDEFINED} no call in {cells}: {run}")
+        without = sum(row["calls"] == 0 for row in lacking)
+        why = {"no call": without, "nothing scored": len(lacking) - without}
+        counted = [f"{w} in {n} {'cell' if n == 1 else 'cells'}" for w, n in why.items() if n]
+        said.append(f"{UNDEFINED} {', '.join(counted)}: {run}")
     rest = len(said) - _MOST_LINES
     return said if rest <= 0 else [*said[:_MOST_LINES], f"and so of {rest} more runs"]
