@@ -11,6 +11,7 @@ from skillshift_frames.decide import p_value
 from skillshift_frames.sampling import Ends, judge_difference, rounded
 from skillshift_frames.stats.clusters import clustered_mean
 from skillshift_frames.stats.paired import smallest_p
+from skillshift_frames.stats.rounding import half_up
 
 if TYPE_CHECKING:
     from skillshift_frames.stats.clusters import Mean
@@ -150,7 +151,7 @@ def _judge(
     low, high = row["equivalence_low"], row["equivalence_high"]
     inside = -margin < low and high < margin
     shown += (
-        f"; the {100 * (2 * level - 1):g} % interval of the lift's change, [{low:.4f}, {high:.4f}], is "
+        f"; the {100 * (2 * level - 1):g} % interval of the lift's change, [{half_up(low, 4)}, {half_up(high, 4)}], is "
         f"{'' if inside else 'neither clear of 0 nor '}inside ±{margin:g}"
     )
     return ("unchanged", shown, test) if inside else ("undetermined", shown, None)
@@ -176,9 +177,10 @@ def _is_clear(row: dict[str, Any], name: str, sign: int, level: float) -> bool:
 
 
 def _shown(row: dict[str, Any], name: str) -> str:
-    change = f"{row[f'{name}_change']:+.4f}" if row[f"{name}_change"] else "0"
+    change = f"{half_up(row[f'{name}_change'], 4):+}" if row[f"{name}_change"] else "0"
     if row[f"{name}_low"] is not None:
-        return f"{change} [{row[f'{name}_low']:.4f}, {row[f'{name}_high']:.4f}]"
+        low, high = (half_up(row[f"{name}_{end}"], 4) for end in ("low", "high"))
+        return f"{change} [{low}, {high}]"
     families = row["families"]
     if row[f"{name}_p"] is None or families == 1:
         return f"{change} in {'the only family' if families == 1 else f'all {families:,} families'}"

@@ -16,6 +16,7 @@ from skillshift_frames.errors import InputError
 from skillshift_frames.sampling import DEFAULT_LEVEL, FEWEST_FAMILIES
 from skillshift_frames.schema import LOWER_IS_BETTER, NO_DIRECTION
 from skillshift_frames.stats.paired import fewest_to_tell, smallest_p
+from skillshift_frames.stats.rounding import half_up
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -257,9 +258,9 @@ def p_value(p: float) -> str:
     Examples
     --------
     >>> p_value(0.03125), p_value(2e-9)
-    ('= 0.0312', '< 0.0001')
+    ('= 0.0313', '< 0.0001')
     """
-    return "< 0.0001" if p < 0.0001 else f"= {p:.4f}"  # noqa: PLR2004 - four digits are shown
+    return "< 0.0001" if p < 0.0001 else f"= {half_up(p, 4)}"  # noqa: PLR2004 - four digits are shown
 
 
 def _all_move_one_way(row: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from scipy import stats  # noqa: TID253
 from statsmodels.stats.weightstats import ttost_paired  # type: ignore[import-untyped]
 
 import skillshift_frames as sf
+from skillshift_frames.decide import p_value
 from tests.simulated import frame_of, simulate
 
 if TYPE_CHECKING:
@@ -448,3 +449,11 @@ def test_one_task_can_never_pass() -> None:
     found = repeated([0], [1], 1).decision
     assert (found.verdict, found.recommendation) == ("undetermined", "insufficient evidence")
     assert found.reason.startswith("too few tasks")
+
+
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [(2 / 2**6, "= 0.0313"), (1.0, "= 1.0000"), (0.0001, "= 0.0001"), (0, "< 0.0001")],
+)
+def test_p_is_rounded_half_up_as_every_number_is(p: float, said: str) -> None:
+    assert p_value(p) == said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -550,7 +551,8 @@ def test_cases_that_all_move_alike_are_told_by_an_exact_sign_test(
     assert found.composite.low is None
     assert found.decision.verdict == (verdict if p < 0.05 else "undetermined")
     if n > 1:
-        shown = "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
+        rounded = Decimal(str(p)).quantize(Decimal("0.0001"), ROUND_HALF_UP)
+        shown = "p < 0.0001" if p < 0.0001 else f"p = {rounded}"
         assert f"exact sign test {shown}" in found.decision.reason
         assert found.decision.reason.startswith("too few families") == (p >= 0.05)
         assert found.decision.settle == (6 if p >= 0.05 else None)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from skillshift_frames.decide import p_value
 from skillshift_frames.feasibility import TOO_COARSE
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row
 from skillshift_frames.render.escape import escape_text
@@ -113,4 +114,4 @@ def _span(low: str, high: str) -> str:
 
 
 def _p(p: float) -> str:
-    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"  # noqa: PLR2004 - four digits are shown
+    return p_value(p).removeprefix("= ")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from skillshift_frames.decide import p_value
 from skillshift_frames.render.document import Cell, Column, Document, Note, Row
 from skillshift_frames.render.numbers import format_count, format_number
 from skillshift_frames.render.tables import UNDEFINED
@@ -101,7 +102,7 @@ def _shower(name: str, schema: str | None) -> Callable[[Any], str]:
 def _p(value: float | None) -> str:
     if value is None or not _is_finite(value):
         return UNDEFINED
-    return "< 0.0001" if value < 0.0001 else format_number(value, decimals=4)  # noqa: PLR2004 - four digits are shown
+    return p_value(value).removeprefix("= ")
 
 
 def _text(value: Any) -> str:  # noqa: ANN401, PLR0911 - whatever a frame holds

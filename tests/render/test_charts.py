@@ -535,6 +535,11 @@ def test_ticks_reach_from_zero_over_the_largest(largest: float) -> None:
     assert 3 <= len(ticks) <= 7
 
 
+def test_a_name_like_anothers_numbered_form_stays_another() -> None:
+    names = [f"a-library-of-skills-{n}" for n in (1, 2)]
+    assert len(set(shown([*names, f"1 {names[0]}"]).values())) == 3
+
+
 @given(st.lists(st.text(max_size=3), unique=True, max_size=8))
 def test_no_two_names_look_alike(names: list[str]) -> None:
     forms = shown(names, lambda _: "same")

@@ -73,10 +73,13 @@ def shown(names: Iterable[str], title: Callable[[str], str] = str) -> dict[str, 
             form = f"{form} ({label(name)})"
         forms[name] = form if form not in forms.values() else f"{form} [{number}]"
     seen = Counter(map(_what_is_seen, forms.values()))
-    return {
-        name: f"{number} {form}" if seen[_what_is_seen(form)] > 1 else form
-        for number, (name, form) in enumerate(forms.items(), 1)
+    numbered = {name: f"{n} {form}" for n, (name, form) in enumerate(forms.items(), 1)}
+    found = {
+        name: numbered[name] if seen[_what_is_seen(form)] > 1 else form
+        for name, form in forms.items()
     }
+    # One may be called as another is numbered; two that became one would be drawn as one.
+    return found if len(set(found.values())) == len(found) else numbered
 
 
 def _what_is_seen(form: str) -> str:
