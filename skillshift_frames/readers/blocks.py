@@ -1,14 +1,13 @@
-"""Files → blocks of whole lines of one layout, to be worked on side by side.
+"""Files → blocks of whole lines of one layout.
 
-A block is as much text as one thread holds at a time: a stretch of a large file, one piece of a compressed one, or many
-small files of the same layout one after the other. Plain text is read only where it is worked on, so that reading is
-shared out, too.
+A block is as much text as is worked on at once: a stretch of a large file, a piece of a compressed one, or many small files
+of the same layout one after the other. It lies in memory that is used again for later blocks: memory that is new
+takes longer to get than to fill.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,16 +16,15 @@ from skillshift_frames.readers.streams import StreamError, read_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from io import FileIO
 
     from skillshift_frames.readers.sources import Source
 
-#: Bytes per block, but for its last line: less than a line may have, so that a block of usual lines is no longer than one.
-BLOCK = 12 << 20
+#: Bytes of a block. Larger ones gain no time; each smaller one takes its few milliseconds to begin and to end.
+BLOCK = 32 << 20
 
 #: So much of a file is looked at to learn its layout: a first line that is longer is not a usual one.
 _START = 4 << 10
-
-_NEWLINE = ord("\n")
 
 _UID = re.compile(rb'(\s*\{\s*"uid"\s*:\s*")[^"\\]*("\s*,\s*"[^"\\]*")')
 
@@ -39,20 +37,42 @@ class Layout(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Whole lines of one file, by its number: where they are, or their text; and how much of the file they are."""
+    """Whole lines of one file, by its number: where they are in a block's text."""
 
-    source: int
+    file: int
     start: int
     stop: int
-    size: int
-    text: bytes | None = None
 
 
 class Block(NamedTuple):
-    """Stretches of one layout; None where it could not be learnt."""
+    """Lines of one layout.
+
+    Attributes
+    ----------
+    layout
+        None where it could not be learnt, or where there is something wrong with the file.
+    stretches
+        What is from which file.
+    text
+        The lines; each ends with a newline.
+    size
+        How many bytes of the files this is.
+    """
 
     layout: Layout | None
     stretches: tuple[Stretch, ...]
+    text: bytes
+    size: int
+
+    def part(self, files: set[int]) -> Block:
+        """Leave out all but some files."""
+        kept = [stretch for stretch in self.stretches if stretch.file in files]
+        pieces = [self.text[stretch.start : stretch.stop] for stretch in kept]
+        stretches, start = [], 0
+        for stretch, piece in zip(kept, pieces, strict=True):
+            stretches.append(Stretch(stretch.file, start, start + len(piece)))
+            start += len(piece)
+        return Block(self.layout, tuple(stretches), b"".join(pieces), start)
 
 
 class UnfitError(Exception):
@@ -69,125 +89,180 @@ def layout_of(start: bytes) -> Layout | None:
 
 
 def blocks_of(
-    sources: Sequence[Source],
-    *,
-    skip: Callable[[int], bool] = lambda _: False,
-    size: int | None = None,
+    sources: Sequence[Source], *, skip: Callable[[int], bool] = lambda _: False
 ) -> Iterator[Block]:
-    """Give the blocks of files in their order; a file without a layout of this kind is one block without a layout.
+    """Give the blocks of files; a file without a layout of this kind is one block without a layout.
 
-    Of files, by number, for which ``skip`` becomes true nothing more is read.
+    Two blocks later the memory of a block's text is used again, unless somebody holds on to it: then that is copied. Of files, by number, for which ``skip`` becomes true nothing more is read.
     """
-    size = size or BLOCK
-    held: list[Stretch] = []
-    layout: Layout | None = None
+    plain = [number for number, source in enumerate(sources) if source.compression is None]
+    yield from _of_plain([number for number in plain if not skip(number)], sources, skip)
     for number, source in enumerate(sources):
-        if skip(number):
+        if source.compression is None or skip(number):
             continue
-        of_file = _of_plain if source.compression is None else _of_compressed
-        for found, stretch in of_file(number, source, size):
-            if held and (found != layout or _length([*held, stretch]) > size):
-                yield Block(layout, tuple(held))
-                held = []
+        for block in _of_compressed(number, source):
+            yield block
             if skip(number):
                 break
-            layout = found
-            held.append(stretch)
-    if held:
-        yield Block(layout, tuple(held))
 
 
-def _length(stretches: Sequence[Stretch]) -> int:
-    return sum(stretch.stop - stretch.start for stretch in stretches)
+class _Memory:
+    """Two pieces of memory that texts are read into by turns.
+
+    Attributes
+    ----------
+    filled
+        How many bytes were read since a text was taken, with what it left over.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._pieces = (io.BytesIO(), io.BytesIO())
+        self._left = b""
+        self.filled = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more can be read; there is always room for a newline."""
+        return self.filled >= self._size - 1
+
+    def read(self, file: FileIO) -> int:
+        """Read as much of a file as there is room for, or less, but something if there is anything."""
+        with self._whole() as view:
+            read = file.readinto(view[self.filled : self._size - 1])
+        self.filled += read
+        return read
+
+    def end_line(self) -> None:
+        """Add a newline if the last line lacks one."""
+        with self._whole() as view:
+            if self.filled and view[self.filled - 1] != ord("\n"):
+                view[self.filled] = ord("\n")
+                self.filled += 1
+
+    def end_of_lines(self) -> int:
+        """Give the place after the last newline, or 0."""
+        at = self.filled
+        with self._whole() as view:
+            while at > 0:
+                start = max(at - _START, 0)
+                found = bytes(view[start:at]).rfind(b"\n")
+                if found >= 0:
+                    return start + found + 1
+                at = start
+        return 0
+
+    def take(self, stop: int) -> bytes:
+        """Give the text up to a place; what follows it begins the next one."""
+        piece = self._pieces[0]
+        with self._whole() as view:
+            self._left = bytes(view[stop : self.filled])
+        piece.truncate(stop)
+        text = piece.getvalue()
+        # The next piece is not touched before there is more to read: until then somebody may need what it holds.
+        self._pieces = self._pieces[::-1]
+        self.filled = len(self._left)
+        return text
+
+    def _whole(self) -> memoryview:
+        piece = self._pieces[0]
+        if piece.seek(0, io.SEEK_END) < self._size:
+            piece.seek(self._size - 1)
+            piece.write(b"\0")
+        view = piece.getbuffer()
+        view[: len(self._left)] = self._left
+        self._left = b""
+        return view
 
 
-def _of_compressed(
-    number: int, source: Source, size: int
-) -> Iterator[tuple[Layout | None, Stretch]]:
+def _of_plain(
+    numbers: Sequence[int], sources: Sequence[Source], skip: Callable[[int], bool]
+) -> Iterator[Block]:
+    """Read files into blocks, several of one layout into one."""
+    sizes = {number: size_of(sources[number]) for number in numbers}
+    held = _Held(_Memory(min(BLOCK, sum(sizes.values()) + len(sizes) + 1)))
+    for number in numbers:
+        if skip(number):
+            continue
+        try:
+            with open(sources[number].path, "rb", buffering=0) as file:  # noqa: PTH123 - as it was given
+                layout = layout_of(file.read(_START))
+                file.seek(0)
+                if layout is None:
+                    yield _unfit(number, sizes[number])
+                    continue
+                if layout != held.layout:
+                    yield from held.block()
+                    held.layout = layout
+                yield from held.blocks_of(number, file, skip)
+        except OSError:
+            held.drop()
+            yield _unfit(number, sizes[number])
+    yield from held.block()
+
+
+class _Held:
+    """What was read into memory and is no block yet."""
+
+    def __init__(self, memory: _Memory) -> None:
+        self._memory = memory
+        self._size = self._start = 0
+        self._stretches: list[Stretch] = []
+        self.layout: Layout | None = None
+
+    def blocks_of(self, number: int, file: FileIO, skip: Callable[[int], bool]) -> Iterator[Block]:
+        """Read a file to its end; gives a block whenever the memory is full, and holds the rest."""
+        memory = self._memory
+        while (read := memory.read(file)) or memory.full:
+            self._size += read
+            if not memory.full:
+                continue
+            stop = memory.end_of_lines()
+            if not stop:  # a line without an end
+                yield _unfit(number, 0)
+            if not stop or skip(number):
+                self.drop()
+                return
+            self._add(number, stop)
+            yield from self.block()
+        memory.end_line()
+        self._add(number, memory.filled)
+
+    def drop(self) -> None:
+        """Forget what was read of a file since a block was given."""
+        self._memory.filled = self._start
+
+    def block(self) -> Iterator[Block]:
+        """Give what is held, if anything is, but for a line without its end."""
+        if self._stretches:
+            text = self._memory.take(self._start)
+            yield Block(self.layout, tuple(self._stretches), text, self._size)
+            self._stretches, self._size, self._start = [], 0, 0
+
+    def _add(self, file: int, stop: int) -> None:
+        if self._start < stop:
+            self._stretches.append(Stretch(file, self._start, stop))
+        self._start = stop
+
+
+def _unfit(file: int, size: int) -> Block:
+    return Block(None, (Stretch(file, 0, 0),), b"", size)
+
+
+def _of_compressed(number: int, source: Source) -> Iterator[Block]:
     """Give a file piece by piece; how much of it is read is not known in between, and said with the first."""
     layout: Layout | None = None
     left = size_of(source)
     whole = False
     try:
-        for text, first_line in read_blocks(source, size):
+        for text, first_line in read_blocks(source, BLOCK):
             if first_line == 1:
                 layout = layout_of(text[:_START])
-            yield layout, Stretch(number, 0, len(text), left, text)
+            lines = text if text.endswith(b"\n") else text + b"\n"
+            stretch = Stretch(number, 0, len(lines))
+            yield Block(layout, (stretch,), lines, left)
             whole, left = True, 0
     except StreamError:
         whole = False
     if not whole:  # damaged, or nothing in it
-        yield None, Stretch(number, 0, 0, left, b"")
-
-
-def _of_plain(number: int, source: Source, size: int) -> Iterator[tuple[Layout | None, Stretch]]:
-    """Cut a file after newlines, into stretches that are no longer than a block and a line."""
-    layout: Layout | None = None
-    stretches: list[Stretch] = []
-    try:
-        with open(source.path, "rb") as file:  # noqa: PTH123 - the path is used as it was given
-            layout = layout_of(file.read(_START))
-            end = file.seek(0, os.SEEK_END)
-            start = 0
-            while start < end:
-                stop = end
-                if end - start > size:
-                    file.seek(start + size)
-                    stop = start + size + len(file.readline(size))
-                stretches.append(Stretch(number, start, stop, stop - start))
-                start = stop
-    except OSError:
-        stretches = []
-    if not stretches:  # cannot be read, or nothing in it
-        layout, stretches = None, [Stretch(number, 0, 0, 0)]
-    for stretch in stretches:
-        yield layout, stretch
-
-
-def read_text(block: Block, sources: Sequence[Source]) -> tuple[bytes, list[int]]:
-    """Read a block's text; gives how many lines each of its stretches has, if there are several."""
-    if len(block.stretches) == 1:
-        stretch = block.stretches[0]
-        return stretch.text or _read(sources[stretch.source].path, stretch), []
-    import numpy as np
-
-    # Into one piece of memory: to read many small ones and to join them takes as long as everything after.
-    whole = io.BytesIO(bytes(_length(block.stretches) + len(block.stretches)))
-    lines: list[int] = []
-    with whole.getbuffer() as buffer:
-        end = 0
-        for stretch in block.stretches:
-            start, end = end, end + stretch.stop - stretch.start
-            _read_into(buffer[start:end], sources[stretch.source].path, stretch)
-            if start == end or buffer[end - 1] != _NEWLINE:
-                buffer[end], end = _NEWLINE, end + 1
-            codes = np.frombuffer(buffer[start:end], dtype=np.uint8)
-            lines.append(int(np.count_nonzero(codes == _NEWLINE)))
-            del codes  # it holds on to the buffer
-    whole.truncate(end)
-    return whole.getvalue(), lines
-
-
-def _read_into(buffer: memoryview, path: str, stretch: Stretch) -> None:
-    if stretch.text is not None:
-        buffer[:] = stretch.text
-        return
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as in `_of_plain`
-        file.seek(stretch.start)
-        filled = 0
-        while filled < len(buffer):
-            read = file.readinto(buffer[filled:])
-            if not read:
-                msg = f"{path}: became shorter while it was read"
-                raise OSError(msg)
-            filled += read
-
-
-def _read(path: str, stretch: Stretch) -> bytes:
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as in `_of_plain`
-        file.seek(stretch.start)
-        pieces, missing = [], stretch.stop - stretch.start
-        while missing and (piece := file.read(missing)):
-            pieces.append(piece)
-            missing -= len(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        yield _unfit(number, left)

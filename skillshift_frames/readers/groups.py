@@ -1,26 +1,24 @@
 """A block of lines → groups of lines that differ in the number at the end of the uid only, proved to be just that.
 
-The lines of a run repeat each other but for that number. Lines are grouped by what follows the uid, as text; that all of
-a group begin alike follows from the first and the last of them in the order of strings, since whatever lies between two
-strings begins with what both begin with. What is left of each line is then its number, if it holds nothing but digits,
-and that is seen of all lines at once: the block has as many other bytes as the repeated texts account for.
+The lines of a run repeat each other but for that number. Lines are told apart by what follows the uid, as text, and by
+which of the known heads the uid begins with: each line is then a head, something, and that text. That the something is a
+number follows of all lines at once, if they have as many bytes that are no digits as their heads and texts account for.
 
 Where that does not hold, lines that are not of the layout are taken out, if they are few, and decoded one by one.
 """
 
 from __future__ import annotations
 
-import io
-from threading import Lock
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
-from msgspec import UNSET
 from msgspec.structs import astuple
 
-from skillshift_frames.readers import records
-from skillshift_frames.readers.blocks import UnfitError, read_text
+from skillshift_frames.readers.blocks import UnfitError
+from skillshift_frames.readers.counted import newlines, not_digits, not_digits_of, returns
 from skillshift_frames.readers.streams import LONGEST_LINE
+from skillshift_frames.readers.texts import HEADS, Text, Texts, decoded, fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,57 +28,20 @@ if TYPE_CHECKING:
 
     from skillshift_frames.readers.blocks import Block, Layout
     from skillshift_frames.readers.records import Record
-    from skillshift_frames.readers.sources import Source
 
 #: With more distinct lines than one in so many, grouping saves too little; with few of them there is little to lose.
 _LINES_PER_GROUP, _FEW_GROUPS = 2, 200
 
-#: More distinct lines than this in all files are not held: each takes half a kilobyte.
-MOST_TEXTS = 200_000
-
 #: With more lines of another layout than one in so many, the general reader does better; a few are always few.
 _LINES_PER_ODD, _FEW_ODD = 100, 10
 
-#: Bytes that are counted at once: they stay in the processor's cache.
-_PIECE = 1 << 18
+#: How often a block is split if heads turn up that were not known, and how many lines these are learnt from.
+_TRIES, _LEARNT_FROM = 3, 10_000
 
-_DIGITS = b"0123456789"
-_ODD = 0x9E37_79B9_7F4A_7C15
+_DIGITS = "0123456789"
+_SPREAD = 0x9E37_79B9_7F4A_7C15
 
-#: What JSON text may not hold unescaped, and what starts an escape or ends the text: such a uid is not plain.
-_NOT_PLAIN = r'[\x00-\x1f\\"]'
-
-
-class Text(NamedTuple):
-    """What the lines of one group have in common.
-
-    Attributes
-    ----------
-    record
-        What a line says but for its uid.
-    head, numbered
-        The uid but for the digits at its end, and whether there are any.
-    """
-
-    record: Record
-    head: str
-    numbered: bool
-
-
-#: The texts of one layout: what follows the uid, the beginning of the uid, and whether a number ends it; then the number
-#: of the text, the key's other parts as a number, and how many bytes of a line are no digits.
-_TEXTS = pl.Schema(
-    {
-        "rest": pl.String(),
-        "head": pl.String(),
-        "numbered": pl.Boolean(),
-        "text": pl.UInt32(),
-        "cell": pl.Int64(),
-        "not_digits": pl.Int64(),
-    }
-)
-_NO_COUNTS = pl.Schema({"run": pl.Int64(), "text": pl.UInt32(), "lines": pl.Int64()})
-_TEXT_KEY = ("rest", "head", "numbered")
+_COUNTS = pl.Schema({"run": pl.Int64(), "text": pl.UInt32(), "lines": pl.Int64()})
 
 
 class Groups(NamedTuple):
@@ -98,8 +59,26 @@ class Groups(NamedTuple):
     keys: NDArray[np.uint64] | None
 
 
+class _Lines(NamedTuple):
+    """The lines of a block, told apart.
+
+    Attributes
+    ----------
+    frame
+        As `Splitter.each` gives them if each line is needed, else as `Splitter.counted` does.
+    total
+        How many they are.
+    odd
+        Those that are not of the layout.
+    """
+
+    frame: pl.DataFrame
+    total: int
+    odd: pl.Series
+
+
 class Grouper:
-    """Groups the lines of blocks, and decodes each distinct line once; several threads share it.
+    """Groups the lines of blocks, and decodes each distinct line once.
 
     Attributes
     ----------
@@ -107,11 +86,10 @@ class Grouper:
         What was found so far, by number.
     """
 
-    def __init__(self, sources: Sequence[Source], runs: Sequence[int], *, unique: bool) -> None:
-        self._sources, self._runs, self._unique = sources, runs, unique
-        self._known: dict[str, pl.DataFrame] = {}
+    def __init__(self, runs: Sequence[int], *, unique: bool) -> None:
+        self._runs, self._unique = runs, unique
+        self._of_layout: dict[Layout, Texts] = {}
         self._known_alone: dict[tuple[object, ...], int] = {}
-        self._lock = Lock()
         self.texts: list[Text] = []
 
     def groups(self, block: Block) -> Groups:
@@ -122,240 +100,162 @@ class Grouper:
         UnfitError
             Some line is not of the block's layout, or no record by itself, or there are too few lines per group.
         """
-        layout = block.layout
-        if layout is None:
+        if block.layout is None:
             raise UnfitError
-        _fit(len(self.texts) <= MOST_TEXTS)
-        try:
-            text, lengths = read_text(block, self._sources)
-        except OSError as error:
-            raise UnfitError from error
-        _fit(len(text) <= LONGEST_LINE)  # and so is every line
-        runs = [self._runs[stretch.source] for stretch in block.stretches]
-        run = _per_line(runs, lengths) if len(set(runs)) > 1 else pl.Series([runs[0]])
-        try:
+        _refuse_long_lines(block.text)
+        texts = self._of_layout.setdefault(block.layout, Texts(block.layout, self.texts))
+        texts.look_at(block.text)
+        with ThreadPoolExecutor(1) as pool:
+            counting = pool.submit(not_digits, block.text)
             try:
-                return self._alike(text, layout, run)
-            except UnfitError:
-                return self._mixed(text, layout, run)
-        except pl.exceptions.ComputeError as error:  # not UTF-8
-            raise UnfitError from error
+                lines = self._told_apart(block, texts, _TRIES)
+            except pl.exceptions.ComputeError as error:  # not UTF-8
+                raise UnfitError from error
+            group, counts = _numbered(lines.frame)
+            groups = counts.nonzero()[0]
+            refuse_too_many(len(groups), lines.total)
+            known = texts.decode(groups)
+            counts = counts[groups]
+            in_lines = int((counts * known.not_digits[groups]).sum())
+            in_lines += sum(map(not_digits_of, lines.odd)) + lines.total  # each ends with a newline
+            left = counting.result() - in_lines
+        # To look for carriage returns takes its time: where there are none, nothing is left.
+        fit(left == 0 or left == returns(block.text))
+        run = of_odd = _run_of_lines(block, self._runs)
+        frame = lines.frame
+        if lines.odd.len() and "lines" not in frame.columns:
+            is_odd = group % HEADS == 0
+            group, frame = group[~is_odd], frame.filter(pl.Series(~is_odd))
+            of_odd, run = (run[is_odd], run[~is_odd]) if len(run) > 1 else (run, run)
+        if len(run) > 1:
+            found = _counted(known.text[group], run, len(groups))
+        else:
+            found = _counts(known.text[groups], run, counts)
+        keys = None
+        if self._unique:
+            keys = _keys(frame.get_column("hash").to_numpy(), known.cell[group], run)
+        return self._with_odd(Groups(found, keys), lines.odd, of_odd)
 
-    def _alike(self, text: bytes, layout: Layout, run: pl.Series) -> Groups:
-        """Group lines that are all of one layout; ``run`` has one value, or one per line."""
-        several = len(run) > 1
-        lines = self._split(text, layout, coded=self._unique or several)
-        per_line = lines.collect(engine="streaming") if self._unique or several else None
-        grouped = (lines if per_line is None else per_line.lazy()).group_by("rest")
-        found = grouped.agg(
-            pl.col("line").min().alias("first"),
-            pl.col("line").max().alias("last"),
-            pl.len().cast(pl.Int64).alias("lines"),
-        ).collect(engine="streaming")
-        groups = self._with_texts(_with_heads(found, layout.before), layout.before)
-        repeated = (groups.get_column("lines") * groups.get_column("not_digits")).sum()
-        ends = _in_ends(text, int(groups.get_column("lines").sum()))
-        _fit(_not_digits(text) == int(repeated) + ends)
-        counts = groups.select(pl.lit(run.item(0), pl.Int64).alias("run"), "text", "lines")
-        if per_line is None:
-            return Groups(counts, None)
-        codes, of_groups = (frame.get_column("rest").to_physical() for frame in (per_line, found))
-        if several:
-            texts = _looked_up(codes, of_groups, groups.get_column("text"))
-            counts = _counts(run, texts, groups=groups.height)
-        if not self._unique:
-            return Groups(counts, None)
-        cells = _looked_up(codes, of_groups, groups.get_column("cell"))
-        return Groups(counts, _keys(per_line.get_column("hash"), cells, run))
+    def _told_apart(self, block: Block, texts: Texts, tries: int) -> _Lines:
+        """Tell the lines of a block apart, with heads that are learnt on the way where need be."""
+        splitter, asked = texts.splitter, texts.asked
+        if self._unique or len({self._runs[stretch.file] for stretch in block.stretches}) > 1:
+            frame = splitter.each(block.text, asked, hashed=self._unique)
+            total, odd = frame.height, int((frame.get_column("head") == 0).sum())
+        else:
+            frame = splitter.counted(block.text, asked)
+            total, odd = (
+                int(each.get_column("lines").sum()) for each in (frame, frame.filter(head=0))
+            )
+        if odd > _FEW_ODD and tries > 1:
+            some = splitter.odd(block.text, asked, _LEARNT_FROM)
+            if texts.learn(line.encode() for line in some):
+                return self._told_apart(block, texts, tries - 1)
+        fit(odd <= max(_FEW_ODD, total // _LINES_PER_ODD))
+        return _Lines(frame, total, splitter.odd(block.text, asked, odd))
 
-    def _mixed(self, text: bytes, layout: Layout, run: pl.Series) -> Groups:
-        """Group lines of which a few are not of the layout."""
-        line = pl.col("line")
-        of_layout = line.str.starts_with(layout.before) & line.str.contains(
-            layout.after, literal=True
-        )
-        scanned = pl.scan_lines(io.BytesIO(text)).select("line", of_layout.alias("fits")).collect()
-        lines, fits = scanned
-        odd = lines.filter(~fits)
-        _fit(0 < odd.len() <= max(_FEW_ODD, lines.len() // _LINES_PER_ODD))
-        several = len(run) > 1
-        alike = Groups(_NO_COUNTS.to_frame(), _no_keys() if self._unique else None)
-        if odd.len() < lines.len():
-            joined = lines.filter(fits).str.join("\n").item().encode()
-            alike = self._alike(joined, layout, run.filter(fits) if several else run)
-        return self._with_odd(alike, odd, run.filter(~fits) if several else run)
-
-    def _split(self, text: bytes, layout: Layout, *, coded: bool) -> pl.LazyFrame:
-        """Give each line with what follows its uid, as a code if wanted; where keys are looked at, also a hash of the uid."""
-        line = pl.col("line")
-        # Found in bytes, and cut in bytes: what is cut by characters is gone through from its start.
-        binary, end = line.cast(pl.Binary), line.str.find(layout.after, literal=True)
-        rest, start = binary.bin.slice(end), len(layout.before)
-        if coded:
-            rest = rest.cast(pl.String).cast(pl.Categorical)
-        uid = binary.bin.slice(start, end - start)
-        hashes = (uid.hash().alias("hash"),) if self._unique else ()
-        return pl.scan_lines(io.BytesIO(text)).select(binary, rest.alias("rest"), *hashes)
-
-    def _with_odd(self, alike: Groups, odd: pl.Series, run: pl.Series) -> Groups:
+    def _with_odd(self, others: Groups, odd: pl.Series, run: NDArray[np.int64]) -> Groups:
         """Add lines that are decoded one by one; blank ones are none."""
-        runs = run.to_list() if len(run) > 1 else run.to_list() * odd.len()
-        of_run: list[int] = []
-        numbers: list[int] = []
-        cells: list[int] = []
-        uids: list[bytes] = []
-        for line, its_run in zip(odd, runs, strict=True):
-            if not line.strip(" \t\r"):
-                continue
-            record, cell = _decoded(line)
-            numbers.append(self._number_of(record))
-            of_run.append(its_run)
-            cells.append(cell)
-            uids.append(record.uid.encode())
-        found = pl.DataFrame({"run": of_run, "text": numbers, "lines": 1}, schema=_NO_COUNTS)
-        counts = pl.concat([alike.counts, found])
-        if alike.keys is None:
-            return Groups(counts, None)
+        if not odd.len():
+            return others
         import numpy as np
 
-        hashes = pl.Series(uids, dtype=pl.Binary).hash()
-        keys = _keys(hashes, pl.Series(cells, dtype=pl.Int64), found.get_column("run"))
-        return Groups(counts, np.concatenate([alike.keys, keys]))
+        runs, numbers, cells, uids = [], [], [], []
+        for line, of_run in zip(odd, np.broadcast_to(run, odd.len()).tolist(), strict=True):
+            if not line.strip(" \t\r"):
+                continue
+            record, cell = decoded(line)
+            runs.append(of_run)
+            numbers.append(self._number_of(record))
+            cells.append(cell)
+            uids.append(record.uid.encode())
+        of_odd = np.array(runs, dtype=np.int64)
+        counts = _counts(np.array(numbers, dtype=np.int64), of_odd)
+        both = pl.concat([others.counts, counts])
+        if others.keys is None:
+            return Groups(both, None)
+        hashes = pl.Series(uids, dtype=pl.Binary).hash().to_numpy()
+        keys = _keys(hashes, np.array(cells, dtype=np.int64), of_odd)
+        return Groups(both, np.concatenate([others.keys, keys]))
 
     def _number_of(self, record: Record) -> int:
         """Give the number of a text that is of one record only, which several runs may have."""
         content = astuple(record)
-        with self._lock:
-            number = self._known_alone.setdefault(content, len(self.texts))
-            if number == len(self.texts):
-                head = record.uid.rstrip(_DIGITS.decode())
-                self.texts.append(Text(record, head, head != record.uid))
+        number = self._known_alone.setdefault(content, len(self.texts))
+        if number == len(self.texts):
+            head = record.uid.rstrip(_DIGITS)
+            self.texts.append(Text(record, head, numbered=head != record.uid))
         return number
 
-    def _with_texts(self, groups: pl.DataFrame, before: str) -> pl.DataFrame:
-        """Give each group the text that its lines have in common, decoded where it is new."""
-        known = self._known.get(before, _TEXTS.to_frame())
-        found = groups.join(known, on=_TEXT_KEY, how="left", maintain_order="left")
-        if not found.get_column("text").has_nulls():
-            return found
-        with self._lock:  # another thread may have met the same ones
-            known = self._known.get(before, _TEXTS.to_frame())
-            new = groups.join(known, on=_TEXT_KEY, how="anti").select(_TEXT_KEY)
-            known = pl.concat([known, self._decode(before, new)])
-            self._known[before] = known
-        return groups.join(known, on=_TEXT_KEY, how="left", maintain_order="left")
 
-    def _decode(self, before: str, new: pl.DataFrame) -> pl.DataFrame:
-        found = []
-        texts: list[Text] = []
-        for rest, head, numbered in new.iter_rows():
-            record, cell = _decoded(f"{before}{rest}")
-            number = len(self.texts) + len(texts)
-            not_digits = _count_not_digits(f"{before}{head}{rest}")
-            found.append((rest, head, numbered, number, cell, not_digits))
-            texts.append(Text(record, head, numbered))
-        self.texts += texts  # all of them, or none
-        return pl.DataFrame(found, schema=_TEXTS, orient="row")
+def _refuse_long_lines(text: bytes) -> None:
+    """Raise `UnfitError` where a line may be longer than is allowed: somewhere half of that has no end."""
+    half = LONGEST_LINE // 2
+    for start in range(0, len(text) - half, half):
+        fit(text.find(b"\n", start, start + half) >= 0)
 
 
-def _decoded(line: str) -> tuple[Record, int]:
-    try:
-        record = records.decode_line(line.encode())
-    except records.REFUSALS as error:
-        raise UnfitError from error
-    # Where records name their run, labels and the notes on them are the general reader's.
-    _fit(record.run is UNSET or record.run is None)
-    _fit(records.fits_64_bits(record))
-    trial = 1 if record.trial is UNSET else record.trial  # a line may say so or leave it out
-    return record, hash((record.site, record.condition, trial))
-
-
-def _per_line(runs: list[int], lengths: list[int]) -> pl.Series:
+def _run_of_lines(block: Block, runs: Sequence[int]) -> NDArray[np.int64]:
+    """Give the run of each line, or of all of them."""
     import numpy as np
 
-    return pl.Series(np.repeat(np.array(runs, dtype=np.int64), lengths))
+    of_stretches = np.array([runs[stretch.file] for stretch in block.stretches], dtype=np.int64)
+    if (of_stretches == of_stretches[0]).all():
+        return of_stretches[:1]
+    lines = [newlines(block.text, start, stop) for _, start, stop in block.stretches]
+    return np.repeat(of_stretches, lines)
 
 
-def _counts(run: pl.Series, text: pl.Series, *, groups: int) -> pl.DataFrame:
+def _numbered(lines: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the group of each row, and of all groups how many lines they have; odd lines are of none."""
+    import numpy as np
+
+    codes = lines.get_column("rest").to_physical().fill_null(0).to_numpy()
+    group = codes.astype(np.int64) * HEADS + lines.get_column("head").to_numpy()
+    if "lines" in lines.columns:
+        counts = np.zeros(int(group.max(initial=0)) + HEADS, dtype=np.int64)
+        # Several rows may be odd, and are not counted.
+        counts[group] = lines.get_column("lines").to_numpy()
+    else:
+        counts = np.bincount(group, minlength=HEADS)
+    counts[::HEADS] = 0
+    return group, counts
+
+
+def _counts(
+    text: NDArray[np.int64], run: NDArray[np.int64], lines: NDArray[np.int64] | None = None
+) -> pl.DataFrame:
+    import numpy as np
+
+    of_text = np.ones(1, dtype=np.int64) if lines is None else lines
+    columns = [np.broadcast_to(values, len(text)) for values in (run, text, of_text)]
+    return pl.DataFrame(
+        {
+            name: pl.Series(values, dtype=dtype)
+            for (name, dtype), values in zip(_COUNTS.items(), columns, strict=True)
+        }
+    )
+
+
+def _counted(text: NDArray[np.int64], run: NDArray[np.int64], texts: int) -> pl.DataFrame:
     """Count the texts of each run; where next to none would repeat, they are left as they are."""
-    each = pl.DataFrame([run.alias("run"), text.alias("text")])
-    if groups * run.n_unique() > each.height // _LINES_PER_GROUP:
-        return each.with_columns(lines=pl.lit(1, pl.Int64))
-    return each.group_by("run", "text").agg(pl.len().cast(pl.Int64).alias("lines"))
-
-
-def _fit(is_so: bool) -> None:  # noqa: FBT001 - reads as a sentence
-    if not is_so:
-        raise UnfitError
-
-
-def _with_heads(found: pl.DataFrame, before: str) -> pl.DataFrame:
-    """Give each group what the uids of its lines begin with; all lines of all groups must begin so."""
-    rest, first, last = (pl.col(name).cast(pl.String) for name in ("rest", "first", "last"))
-    uid = first.str.strip_prefix(before).str.strip_suffix(rest)
-    groups = found.with_columns(
-        rest, first, last, head=uid.str.strip_chars_end(_DIGITS.decode())
-    ).with_columns(numbered=pl.col("head") != uid)
-    begins = (pl.col("first").str.starts_with(before)) & pl.col("last").str.starts_with(
-        pl.concat_str(pl.lit(before), "head")
-    )
-    fits = (
-        pl.col("rest").is_not_null()
-        # What ends a line was left out by Polars; what is accounted for below depends on it.
-        & ~pl.col("rest").str.ends_with("\r")
-        & begins
-        & (pl.col("numbered") | (pl.col("first") == pl.col("last")))
-        & ~pl.col("head").str.contains(_NOT_PLAIN)
-    )
-    refuse_too_many(groups.height, int(groups.get_column("lines").sum()))
-    _fit(groups.select(fits.all()).item() is True)
-    return groups
+    each = _counts(text, run)
+    if texts * each.get_column("run").n_unique() > each.height // _LINES_PER_GROUP:
+        return each
+    return each.group_by("run", "text").agg(pl.col("lines").sum())
 
 
 def refuse_too_many(groups: int, lines: int) -> None:
     """Raise `UnfitError` where grouping saves too little."""
-    _fit(groups <= max(_FEW_GROUPS, lines // _LINES_PER_GROUP))
+    fit(groups <= max(_FEW_GROUPS, lines // _LINES_PER_GROUP))
 
 
-def _not_digits(text: bytes) -> int:
-    import numpy as np
-
-    codes = np.frombuffer(text, dtype=np.uint8)
-    pieces = (codes[start : start + _PIECE] for start in range(0, len(codes), _PIECE))
-    # Below "0" the difference wraps around, and is as large as above "9".
-    return sum(int(np.count_nonzero(piece - ord("0") > 9)) for piece in pieces)  # noqa: PLR2004
-
-
-def _count_not_digits(text: str) -> int:
-    return len(text.encode().translate(None, _DIGITS))
-
-
-def _in_ends(text: bytes, lines: int) -> int:
-    """Count the bytes that end so many lines."""
-    returns = text.count(b"\r\n") if b"\r" in text else 0  # to look for one byte is much faster
-    return lines - (not text.endswith(b"\n")) + returns
-
-
-def _no_keys() -> NDArray[np.uint64]:
-    import numpy as np
-
-    return np.zeros(0, dtype=np.uint64)
-
-
-def _looked_up(codes: pl.Series, of_groups: pl.Series, values: pl.Series) -> pl.Series:
-    """Give each line, by the code of its group, the value of that group."""
-    import numpy as np
-
-    of_code = np.zeros(int(codes.to_numpy().max()) + 1, dtype=values.to_numpy().dtype)
-    of_code[of_groups.to_numpy()] = values.to_numpy()
-    return pl.Series(values.name, of_code[codes.to_numpy()])
-
-
-def _keys(uid: pl.Series, cell: pl.Series, run: pl.Series) -> NDArray[np.uint64]:
+def _keys(
+    uid: NDArray[np.uint64], cell: NDArray[np.int64], run: NDArray[np.int64]
+) -> NDArray[np.uint64]:
     """Mix each uid's hash with the other parts of the key; whether equal ones are of one key, others settle."""
     import numpy as np
 
     # The product wraps around, which is meant: it spreads small numbers over all bits.
-    spread = run.to_numpy().astype(np.uint64) * _ODD
-    keys: NDArray[np.uint64] = uid.to_numpy() ^ cell.to_numpy().view(np.uint64) ^ spread
+    keys: NDArray[np.uint64] = uid ^ cell.view(np.uint64) ^ (run.astype(np.uint64) * _SPREAD)
     return keys

@@ -1,0 +1,122 @@
+"""Blocks of whole lines: every byte of every file once, in its place, whatever memory is used again on the way."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hypothesis import given, strategies as st
+
+from skillshift_frames.readers import blocks
+from skillshift_frames.readers.sources import resolve_sources
+from tests.readers.conftest import written
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.readers.conftest import Write
+
+_SPACED, _DENSE = written(), written().replace(", ", ",")
+
+
+def lines_of_files(*names: str, held: list[blocks.Block] | None = None) -> dict[str, list[bytes]]:
+    """Give the lines that the blocks say to be of each file."""
+    sources, _ = resolve_sources(list(names))
+    found: dict[str, list[bytes]] = {name: [] for name in names}
+    for block in blocks.blocks_of(sources):
+        if held is not None:
+            held.append(block)
+        assert len({source.path for source in sources}) == len(names)
+        assert block.text == b"".join(block.text[s.start : s.stop] for s in block.stretches)
+        for stretch in block.stretches:
+            lines = block.text[stretch.start : stretch.stop]
+            found[sources[stretch.file].path] += lines.removesuffix(b"\n").split(b"\n")
+    return found
+
+
+def test_every_line_of_every_file_once() -> None:
+    several = set()
+
+    @given(
+        st.lists(
+            st.tuples(
+                st.lists(st.integers(0, 30), min_size=1, max_size=40),
+                st.sampled_from([_SPACED, _DENSE]),
+                st.booleans(),
+            ),
+            min_size=1,
+            max_size=5,
+        ),
+        st.sampled_from([400, 1_000, 5_000, 1 << 20]),
+    )
+    def check(files: list[tuple[list[int], str, bool]], size: int) -> None:
+        contents = {}
+        for number, (longer, line, ended) in enumerate(files):
+            lines = [line.replace("gitlab", "g" * more).encode() for more in longer]
+            contents[f"x{number}.jsonl"] = lines
+            Path(f"x{number}.jsonl").write_bytes(b"\n".join(lines) + b"\n" * ended)
+        usual, blocks.BLOCK = blocks.BLOCK, size
+        held: list[blocks.Block] = []
+        try:
+            assert lines_of_files(*contents, held=held) == contents
+        finally:
+            blocks.BLOCK = usual
+        several.add(len(held) > 3)
+        # Who holds on to blocks finds them as they were.
+        whole = [line for lines in sorted(contents.items()) for line in lines[1]]
+        assert b"".join(block.text for block in held) == b"".join(line + b"\n" for line in whole)
+        assert sum(block.size for block in held) == sum(
+            Path(name).stat().st_size for name in contents
+        )
+
+    check()
+    assert several == {True, False}
+
+
+def test_files_of_one_layout_share_a_block_and_others_do_not(write: Write) -> None:
+    for name, line in {"a": _SPACED, "b": _SPACED, "c": _DENSE, "d": "[]", "e": _DENSE}.items():
+        write(f"{name}.jsonl", *[line] * 3)
+    Path("f.jsonl").touch()
+    sources, _ = resolve_sources([f"{name}.jsonl" for name in "abcdef"])
+    found = [
+        (block.layout is None, [stretch.file for stretch in block.stretches])
+        for block in blocks.blocks_of(sources)
+    ]
+    assert found == [(False, [0, 1]), (True, [3]), (True, [5]), (False, [2, 4])]
+
+
+def test_pieces_of_compressed_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "BLOCK", 1_000)
+    lines = [_SPACED.replace("gitlab", "g" * more).encode() for more in range(40)]
+    Path("x.jsonl.gz").write_bytes(gzip.compress(b"\n".join(lines)))
+    held: list[blocks.Block] = []
+    assert lines_of_files("x.jsonl.gz", held=held)["x.jsonl.gz"] == lines
+    assert len(held) > 3
+
+
+def test_line_that_is_longer_than_a_block_is_nobodys(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "BLOCK", 1_000)
+    write("a.jsonl", _SPACED, _SPACED.replace("gitlab", "g" * 2_000), _SPACED)
+    write("b.jsonl", _SPACED)
+    sources, _ = resolve_sources(["a.jsonl", "b.jsonl"])
+    found = [
+        (block.layout is None, [stretch.file for stretch in block.stretches])
+        for block in blocks.blocks_of(sources)
+    ]
+    assert found == [(False, [0]), (True, [0]), (False, [1])]
+
+
+def test_part_of_a_block(write: Write) -> None:
+    for name in "abc":
+        write(f"{name}.jsonl", *[_SPACED.replace("gitlab", name)] * 3)
+    sources, _ = resolve_sources(["a.jsonl", "b.jsonl", "c.jsonl"])
+    (block,) = blocks.blocks_of(sources)
+    part = block.part({0, 2})
+    assert part.text == Path("a.jsonl").read_bytes() + Path("c.jsonl").read_bytes()
+    assert [part.text[s.start : s.stop] for s in part.stretches] == [
+        Path("a.jsonl").read_bytes(),
+        Path("c.jsonl").read_bytes(),
+    ]
