@@ -191,10 +191,15 @@ def _group(grouper: Grouper, block: Block, runs: Sequence[int], found: _Found) -
 def _has_repeated(keys: list[NDArray[np.uint64]]) -> bool:
     import numpy as np
 
-    every = np.concatenate(keys)
-    keys.clear()  # not held twice
-    every.sort()
-    return bool((every[1:] == every[:-1]).any())
+    def in_half(high: int) -> bool:
+        half = np.concatenate([part[part >> 63 == high] for part in keys])
+        half.sort()
+        return bool((half[1:] == half[:-1]).any())
+
+    with ThreadPoolExecutor(2) as pool:
+        found = any(pool.map(in_half, (0, 1)))
+    keys.clear()  # nobody needs them any more
+    return found
 
 
 def _group_rows(
