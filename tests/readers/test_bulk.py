@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import skillshift_frames as sf
+from skillshift_frames import outcomes
 from skillshift_frames.outcomes import count_outcomes
 from skillshift_frames.readers import blocks, bulk, groups, texts
 from skillshift_frames.readers.assemble import check_sources
@@ -165,6 +166,32 @@ def test_the_general_reader_looks_at_keys_always(write: Write) -> None:
     assert outcome(sf.read_tally, "x.jsonl", unique=False) == outcome(slowly, "x.jsonl")
 
 
+def test_heads_that_turn_up_late_are_learnt_and_too_many_are_not(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts, "_PLACES", 1)
+    monkeypatch.setattr(texts, "_LOOK", 200)
+    for several, fits in ((20, True), (31, True), (32, False)):
+        uids = ["skillshift.gitlab.v1.{}"] + [f"t{'x' * n}-{{}}" for n in range(several - 1)]
+        write("x.jsonl", *(line for uid in uids for line in run_of(20, uid=uid)))
+        assert taken("x.jsonl") is fits
+        assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl")
+
+
+def test_of_two_heads_the_longer_one_counts(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of ``t1-5`` after ``t`` is no number, and it has the other head."""
+    lines = [line for uid in ("t{}", "t1-{}", "t1-2.{}", "{}") for line in run_of(60, uid=uid)]
+    write("x.jsonl", *lines)
+    write("y.jsonl", *reversed(lines))
+    for places in (64, 1):
+        monkeypatch.setattr(texts, "_PLACES", places)
+        names = ("x.jsonl", "y.jsonl")
+        assert taken(*names) is (places > 1)  # not seen beforehand, it is the other reader's
+        for unique in (True, False):
+            found, _ = outcome(sf.read_tally, *names, unique=unique)
+            assert found == outcome(slowly, *names)[0]
+
+
 def test_uids_that_differ_in_leading_zeros_only_are_different(write: Write) -> None:
     lines = [
         b'{"uid": "t%s%d"' % (zeros, n) + REST for n in range(50) for zeros in (b"", b"0", b"00")
@@ -286,6 +313,20 @@ def test_counts_that_are_added_up_on_the_way_are_the_same(
     for most in (1, 7, 1_000):
         monkeypatch.setattr(bulk, "_MOST_COUNTS", most)
         assert outcome(sf.read_tally, *names) == whole
+
+
+@pytest.mark.parametrize("numbers_per_row", [0, 8])
+def test_runs_with_few_outcomes_of_many(
+    write: Write, monkeypatch: pytest.MonkeyPatch, numbers_per_row: int
+) -> None:
+    """Summed up by number, or sorted first, where there would be too many numbers."""
+    monkeypatch.setattr(outcomes, "_NUMBERS_PER_ROW", numbers_per_row)
+    names = [f"x{number}.jsonl" for number in range(20)]
+    for number, name in enumerate(names):
+        lines = run_of(40 + number)
+        write(name, *(line.replace(b'"steps": 3', b'"steps": %d' % number) for line in lines))
+    assert taken(*names)
+    assert outcome(sf.read_tally, *names) == outcome(slowly, *names)
 
 
 def test_lines_that_do_not_repeat_are_left_alone(write: Write) -> None:
