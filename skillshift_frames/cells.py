@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, get_args
 import polars as pl
 
 from skillshift_frames.benchmark import Benchmark, BenchmarkLike, resolve_benchmark
-from skillshift_frames.errors import BenchmarkError, check_choice, check_frame, check_records
+from skillshift_frames.errors import (
+    BenchmarkError,
+    check_cells,
+    check_choice,
+    check_frame,
+    check_records,
+)
 from skillshift_frames.metrics import Errors
 from skillshift_frames.outcomes import CELL, OUTCOME, count_outcomes, is_tally
 from skillshift_frames.schema import CELLS, family, measured
@@ -201,6 +207,7 @@ def coverage(cells: pl.DataFrame) -> pl.DataFrame:
     >>> coverage(frame.with_columns(errored_trials=pl.lit(0))).row(0)
     ('asi', 10, 8, 1, 1, 0)
     """
+    check_cells(cells)
     counts = ["expected", "scored", "errored", "missing", "errored_trials"]
     return cells.group_by("run").agg(pl.col(counts).sum().cast(pl.Int64)).sort("run")
 
@@ -228,6 +235,7 @@ def bounds(cells: pl.DataFrame) -> pl.DataFrame:
     >>> bounds(frame.with_columns(SR=pl.lit(100 * 2 / 6))).row(0)
     ('asi', 33.333333333333336, 25.0, 50.0)
     """
+    check_cells(cells)
     numbers = cells.sort("run").select(
         "run", "expected", "scored", "errored", "n", "SR", "successes", "trials"
     )

@@ -142,6 +142,21 @@ def check_records(what: str, frame: pl.DataFrame) -> None:
         raise InputError(msg)
 
 
+def check_cells(cells: object) -> None:
+    """Raise for something that is no frame of cells: most often a path, or the records that they are made of.
+
+    Raises
+    ------
+    InputError
+        Says how cells are made.
+    """
+    columns = getattr(cells, "columns", None)
+    if columns is None or "scored" not in columns:
+        given = f"is {cells!r:.60}" if columns is None else "has no column scored"
+        msg = f"cells {given}; a frame as cells(read_tasks(...)) gives it is needed"
+        raise InputError(msg)
+
+
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise for an option that is none of its choices: a misspelt one would silently do what nobody asked for.
 

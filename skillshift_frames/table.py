@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 import polars as pl
 
 from skillshift_frames.benchmark import Benchmark, BenchmarkLike, resolve_benchmark
-from skillshift_frames.errors import BenchmarkError, InputError, check_choice
+from skillshift_frames.errors import BenchmarkError, InputError, check_cells, check_choice
 from skillshift_frames.schema import CELLS, METRICS, SLOTS, STABLE_CALLS, table_schema
 from skillshift_frames.stats.exact import as_ratio, means_of_groups
 
@@ -68,8 +68,8 @@ def slots(
 
     Raises
     ------
-    BenchmarkError
-        The cells are not those of the benchmark, each once.
+    BenchmarkError, InputError
+        The cells are not those of the benchmark, each once; these are no cells.
 
     Examples
     --------
@@ -117,6 +117,7 @@ def slots(
 
 
 def _axes_of(cells: pl.DataFrame, benchmark: BenchmarkLike) -> Benchmark:
+    check_cells(cells)
     axes = resolve_benchmark(benchmark, cells)
     size = len(axes.sites) * len(axes.conditions)
     known = pl.col("site").is_in(list(axes.sites)) & pl.col("condition").is_in(axes.conditions)

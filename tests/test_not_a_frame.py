@@ -96,3 +96,11 @@ def test_records_are_another_functions() -> None:
 def test_other_mistakes_are_input_errors_too(call: Callable[[], object]) -> None:
     with pytest.raises(sf.InputError):
         call()
+
+
+@pytest.mark.parametrize("call", [sf.table, sf.slots, sf.bounds, sf.coverage])
+def test_what_takes_cells_says_how_they_are_made(call: Callable[..., Any]) -> None:
+    with pytest.raises(sf.InputError, match=r"cells is 'x.jsonl'; .* cells\(read_tasks\("):
+        call("x.jsonl")
+    with pytest.raises(sf.InputError, match="cells has no column scored"):
+        call(sf.read_tasks(DEMO))
