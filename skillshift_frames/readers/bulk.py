@@ -35,9 +35,6 @@ from skillshift_frames.schema import TASKS, WHOLE_RUN, measured
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from skillshift_frames.benchmark import Benchmark
     from skillshift_frames.readers.blocks import Block
     from skillshift_frames.readers.columns import Rows
@@ -82,7 +79,7 @@ class _Found:
     runs: dict[str, int]
     counts: list[pl.DataFrame] = field(default_factory=list)
     rows: list[Rows] = field(default_factory=list)
-    keys: list[NDArray[np.uint64]] = field(default_factory=list)
+    keys: list[pl.Series] = field(default_factory=list)
     unfit: set[int] = field(default_factory=set)
 
     def add(self, groups: Groups) -> None:
@@ -188,18 +185,10 @@ def _group(grouper: Grouper, block: Block, runs: Sequence[int], found: _Found) -
             _group(grouper, block.part(files), runs, found)
 
 
-def _has_repeated(keys: list[NDArray[np.uint64]]) -> bool:
-    import numpy as np
-
-    def in_half(high: int) -> bool:
-        half = np.concatenate([part[part >> 63 == high] for part in keys])
-        half.sort()
-        return bool((half[1:] == half[:-1]).any())
-
-    with ThreadPoolExecutor(2) as pool:
-        found = any(pool.map(in_half, (0, 1)))
+def _has_repeated(keys: list[pl.Series]) -> bool:
+    every = pl.concat(keys)
     keys.clear()  # nobody needs them any more
-    return found
+    return every.n_unique() < len(every)
 
 
 def _group_rows(

@@ -20,9 +20,6 @@ from skillshift_frames.readers.records import FIELDS, REQUIRED
 from skillshift_frames.schema import KEY, TASKS
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from skillshift_frames.readers.sources import Source
 
 _NARROW = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
@@ -53,7 +50,7 @@ class Rows(NamedTuple):
 
     records: pl.DataFrame
     counts: pl.Series
-    keys: NDArray[np.uint64] | None
+    keys: pl.Series | None
     names_runs: bool
 
     @property
@@ -92,7 +89,7 @@ def distinct_rows(source: Source, *, unique: bool) -> Rows:
         raise UnfitError from error
     records = found.select(*_BUT_UID).hstack(heads)
     counts = found.get_column("rows")
-    if keys is not None and keys.size != counts.sum():  # the file was changed in between
+    if keys is not None and keys.len() != counts.sum():  # the file was changed in between
         raise UnfitError
     return Rows(records, counts, keys, names_runs=not found.get_column("labelled").any())
 
@@ -137,7 +134,7 @@ def _head(first: str, last: str) -> tuple[str, bool]:
     return official[0], True
 
 
-def _keys(rows: pl.LazyFrame, label: str) -> NDArray[np.uint64]:
+def _keys(rows: pl.LazyFrame, label: str) -> pl.Series:
     columns = rows.collect_schema().names()
     filled = {
         "run": pl.col("run").fill_null(label) if "run" in columns else pl.lit(label),
@@ -145,5 +142,4 @@ def _keys(rows: pl.LazyFrame, label: str) -> NDArray[np.uint64]:
     }
     hashes = (filled.get(name, pl.col(name)).hash(seed) for seed, name in enumerate(KEY))
     keys = rows.select(reduce(xor, hashes).alias("key")).collect(engine="streaming")
-    found: NDArray[np.uint64] = keys.get_column("key").to_numpy()
-    return found
+    return keys.get_column("key")

@@ -56,7 +56,7 @@ class Groups(NamedTuple):
     """
 
     counts: pl.DataFrame
-    keys: NDArray[np.uint64] | None
+    keys: pl.Series | None
 
 
 class _Lines(NamedTuple):
@@ -176,7 +176,7 @@ class Grouper:
             return Groups(both, None)
         hashes = pl.Series(uids, dtype=pl.Binary).hash().to_numpy()
         keys = _keys(hashes, np.array(cells, dtype=np.int64), of_odd)
-        return Groups(both, np.concatenate([others.keys, keys]))
+        return Groups(both, pl.concat([others.keys, keys]))
 
     def _number_of(self, record: Record) -> int:
         """Give the number of a text that is of one record only, which several runs may have."""
@@ -250,12 +250,9 @@ def refuse_too_many(groups: int, lines: int) -> None:
     fit(groups <= max(_FEW_GROUPS, lines // _LINES_PER_GROUP))
 
 
-def _keys(
-    uid: NDArray[np.uint64], cell: NDArray[np.int64], run: NDArray[np.int64]
-) -> NDArray[np.uint64]:
+def _keys(uid: NDArray[np.uint64], cell: NDArray[np.int64], run: NDArray[np.int64]) -> pl.Series:
     """Mix each uid's hash with the other parts of the key; whether equal ones are of one key, others settle."""
     import numpy as np
 
     # The product wraps around, which is meant: it spreads small numbers over all bits.
-    keys: NDArray[np.uint64] = uid ^ cell.view(np.uint64) ^ (run.astype(np.uint64) * _SPREAD)
-    return keys
+    return pl.Series("key", uid ^ cell.view(np.uint64) ^ (run.astype(np.uint64) * _SPREAD))
