@@ -13,6 +13,8 @@ def main() -> None:
     # A command runs once and ends. Left on, the collector spends a tenth of a small table's time on looking through what
     # importing has made, of which nothing is garbage.
     gc.disable()
+    # The products here are small: one thread is faster than starting others, and rounds alike whatever the machine has.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from skillshift_frames.cli.app import run  # noqa: PLC0415 - `import skillshift_frames.cli` stays free
 
     code = run()

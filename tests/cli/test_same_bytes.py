@@ -139,3 +139,18 @@ def test_neither_hash_seed_nor_threads_show(demo: list[Path], tmp_path: Path) ->
         results.append({name: (folder / name).read_bytes() for _, name in OUTPUTS})
     one, other = results
     assert [name for name in one if one[name] != other[name]] == []
+
+
+@pytest.mark.parametrize(
+    ("given_by_user", "threads"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")]
+)
+def test_products_are_rounded_alike_whatever_the_machine_has_unless_the_user_says_otherwise(
+    given_by_user: dict[str, str], threads: str
+) -> None:
+    script = (
+        "import os, sys; from skillshift_frames.cli import app, main\n"
+        "def run(): assert 'numpy' not in sys.modules; print(os.environ['OPENBLAS_NUM_THREADS']); return 0\n"
+        "app.run = run; main()"
+    )
+    said = subprocess.check_output([sys.executable, "-c", script], env=given_by_user, text=True)
+    assert said == f"{threads}\n"
