@@ -16,6 +16,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pyarrow as pa  # noqa: TID253 - the test writes what Spark reads
 import pytest
 
 import skillshift_frames as sf
@@ -40,6 +41,14 @@ def spark() -> Iterator[Any]:
 LEFT_OUT = ("run", "error", "trial")
 
 
+def zstd(content: bytes) -> bytes:
+    compressed: bytes = pa.compress(content, codec="zstd", asbytes=True)
+    return compressed
+
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".zst": zstd}
+
+
 def lines_of(run: str = "asi", seed: int = 0) -> list[dict[str, Any]]:
     """Give a run as the lines of a file, every seventh not measured."""
     rows = [
@@ -53,8 +62,7 @@ def lines_of(run: str = "asi", seed: int = 0) -> list[dict[str, Any]]:
 
 def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = to_jsonl(rows)
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    path.write_bytes(COMPRESS.get(path.suffix, bytes)(to_jsonl(rows)))
     return path
 
 
@@ -109,7 +117,7 @@ def test_the_command_gives_the_same_bytes(
     arguments = [option.replace("ONE", str(one)) for option in options]
     arguments += ["--benchmark", str(shop), f"{tmp_path}/*.jsonl", f"{tmp_path}/*.gz"]
     if not shards:
-        write_jsonl(tmp_path / "deep" / "d" / "per_task.jsonl", second)
+        write_jsonl(tmp_path / "deep" / "d" / "per_task.jsonl.zst", second)
         arguments.append(f"{tmp_path}/deep")
     arguments.append(f"{tmp_path}/c.parquet")
     found = cli(*arguments, "--engine", "spark")
