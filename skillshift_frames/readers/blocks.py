@@ -93,7 +93,8 @@ def blocks_of(
 ) -> Iterator[Block]:
     """Give the blocks of files; a file without a layout of this kind is one block without a layout.
 
-    Two blocks later the memory of a block's text is used again, unless somebody holds on to it: then that is copied. Of files, by number, for which ``skip`` becomes true nothing more is read.
+    Two blocks later the memory of a block's text is used again, unless somebody holds on to it: then that is copied. Of
+    files, by number, for which ``skip`` becomes true nothing more is read.
     """
     plain = [number for number, source in enumerate(sources) if source.compression is None]
     yield from _of_plain([number for number in plain if not skip(number)], sources, skip)
