@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillshift_frames.readers.sources import size_of
@@ -67,12 +68,13 @@ class Block(NamedTuple):
     def part(self, files: set[int]) -> Block:
         """Leave out all but some files."""
         kept = [stretch for stretch in self.stretches if stretch.file in files]
-        pieces = [self.text[stretch.start : stretch.stop] for stretch in kept]
-        stretches, start = [], 0
-        for stretch, piece in zip(kept, pieces, strict=True):
-            stretches.append(Stretch(stretch.file, start, start + len(piece)))
-            start += len(piece)
-        return Block(self.layout, tuple(stretches), b"".join(pieces), start)
+        texts = [self.text[stretch.start : stretch.stop] for stretch in kept]
+        return _joined(
+            [
+                Block(self.layout, (Stretch(stretch.file, 0, len(text)),), text, len(text))
+                for stretch, text in zip(kept, texts, strict=True)
+            ]
+        )
 
 
 class UnfitError(Exception):
@@ -91,20 +93,18 @@ def layout_of(start: bytes) -> Layout | None:
 def blocks_of(
     sources: Sequence[Source], *, skip: Callable[[int], bool] = lambda _: False
 ) -> Iterator[Block]:
-    """Give the blocks of files; a file without a layout of this kind is one block without a layout.
+    """Give the blocks of files, in no particular order; a file without a layout of this kind is one block without a layout.
 
     Two blocks later the memory of a block's text is used again, unless somebody holds on to it: then that is copied. Of
     files, by number, for which ``skip`` becomes true nothing more is read.
     """
-    plain = [number for number, source in enumerate(sources) if source.compression is None]
-    yield from _of_plain([number for number in plain if not skip(number)], sources, skip)
-    for number, source in enumerate(sources):
-        if source.compression is None or skip(number):
-            continue
-        for block in _of_compressed(number, source):
-            yield block
-            if skip(number):
-                break
+    numbers = [number for number in range(len(sources)) if not skip(number)]
+    plain = [number for number in numbers if sources[number].compression is None]
+    sizes = [size_of(sources[number]) for number in plain]
+    size = min(BLOCK, sum(sizes) + len(sizes) + 1)
+    yield from _of_plain(plain, sources, skip, _Held(_Memory(size)))
+    compressed = [number for number in numbers if sources[number].compression is not None]
+    yield from _of_compressed(compressed, sources, skip)
 
 
 class _Memory:
@@ -177,11 +177,14 @@ class _Memory:
 
 
 def _of_plain(
-    numbers: Sequence[int], sources: Sequence[Source], skip: Callable[[int], bool]
+    numbers: Sequence[int],
+    sources: Sequence[Source],
+    skip: Callable[[int], bool],
+    held: _Held,
 ) -> Iterator[Block]:
-    """Read files into blocks, several of one layout into one."""
-    sizes = {number: size_of(sources[number]) for number in numbers}
-    held = _Held(_Memory(min(BLOCK, sum(sizes.values()) + len(sizes) + 1)))
+    """Read files into blocks, several of one layout into one: first those that are like the first, then the others."""
+    held.layout = None
+    others: dict[Layout, list[int]] = {}
     for number in numbers:
         if skip(number):
             continue
@@ -189,17 +192,19 @@ def _of_plain(
             with open(sources[number].path, "rb", buffering=0) as file:  # noqa: PTH123 - as it was given
                 layout = layout_of(file.read(_START))
                 file.seek(0)
+                held.layout = held.layout or layout
                 if layout is None:
-                    yield _unfit(number, sizes[number])
-                    continue
-                if layout != held.layout:
-                    yield from held.block()
-                    held.layout = layout
-                yield from held.blocks_of(number, file, skip)
+                    yield _unfit(number, size_of(sources[number]))
+                elif layout == held.layout:
+                    yield from held.blocks_of(number, file, skip)
+                else:
+                    others.setdefault(layout, []).append(number)
         except OSError:
             held.drop()
-            yield _unfit(number, sizes[number])
+            yield _unfit(number, size_of(sources[number]))
     yield from held.block()
+    for alike in others.values():
+        yield from _of_plain(alike, sources, skip, held)
 
 
 class _Held:
@@ -250,8 +255,39 @@ def _unfit(file: int, size: int) -> Block:
     return Block(None, (Stretch(file, 0, 0),), b"", size)
 
 
-def _of_compressed(number: int, source: Source) -> Iterator[Block]:
-    """Give a file piece by piece; how much of it is read is not known in between, and said with the first."""
+def _joined(blocks: Sequence[Block]) -> Block:
+    """Put blocks of one layout one after the other."""
+    stretches: list[Stretch] = []
+    start = 0
+    for block in blocks:
+        stretches += (Stretch(s.file, start + s.start, start + s.stop) for s in block.stretches)
+        start += len(block.text)
+    text = b"".join(block.text for block in blocks)
+    return Block(blocks[0].layout, tuple(stretches), text, sum(block.size for block in blocks))
+
+
+def _of_compressed(
+    numbers: Sequence[int], sources: Sequence[Source], skip: Callable[[int], bool]
+) -> Iterator[Block]:
+    """Give files piece by piece, small pieces of one layout together."""
+    held: dict[Layout | None, list[Block]] = {}
+    filled: Counter[Layout | None] = Counter()
+    for number in numbers:
+        if skip(number):
+            continue
+        for piece in _pieces_of(number, sources[number]):
+            held.setdefault(piece.layout, []).append(piece)
+            filled[piece.layout] += len(piece.text)
+            if piece.layout is None or filled[piece.layout] >= BLOCK // 2:
+                del filled[piece.layout]
+                yield _joined(held.pop(piece.layout))
+            if skip(number):
+                break
+    yield from map(_joined, held.values())
+
+
+def _pieces_of(number: int, source: Source) -> Iterator[Block]:
+    """Give a compressed file piece by piece; how much of it is read is not known in between, and said with the first."""
     layout: Layout | None = None
     left = size_of(source)
     whole = False

@@ -13,12 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
-from msgspec.structs import astuple
 
 from skillshift_frames.readers.blocks import UnfitError
 from skillshift_frames.readers.counted import newlines, not_digits, not_digits_of, returns
 from skillshift_frames.readers.streams import LONGEST_LINE
-from skillshift_frames.readers.texts import HEADS, Text, Texts, decoded, fit
+from skillshift_frames.readers.texts import HEADS, Numbers, Text, Texts, decoded, fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from skillshift_frames.readers.blocks import Block, Layout
-    from skillshift_frames.readers.records import Record
 
 #: With more distinct lines than one in so many, grouping saves too little; with few of them there is little to lose.
 _LINES_PER_GROUP, _FEW_GROUPS = 2, 200
@@ -89,8 +87,8 @@ class Grouper:
     def __init__(self, runs: Sequence[int], *, unique: bool) -> None:
         self._runs, self._unique = runs, unique
         self._of_layout: dict[Layout, Texts] = {}
-        self._known_alone: dict[tuple[object, ...], int] = {}
-        self.texts: list[Text] = []
+        self._numbers = Numbers()
+        self.texts = self._numbers.texts
 
     def groups(self, block: Block) -> Groups:
         """Give the groups of a block.
@@ -102,8 +100,20 @@ class Grouper:
         """
         if block.layout is None:
             raise UnfitError
+        known, first = self._of_layout.pop(block.layout, None), len(self.texts)
+        # What is known of other lines may have left too little room; then what is seen in these is learnt anew.
+        for texts in filter(None, (known, Texts(block.layout, self._numbers))):
+            try:
+                found = self._groups(block, texts)
+            except UnfitError:
+                self._numbers.forget(first)  # nor must these be in the way of others
+            else:
+                self._of_layout[block.layout] = texts
+                return found
+        raise UnfitError
+
+    def _groups(self, block: Block, texts: Texts) -> Groups:
         _refuse_long_lines(block.text)
-        texts = self._of_layout.setdefault(block.layout, Texts(block.layout, self.texts))
         texts.look_at(block.text)
         with ThreadPoolExecutor(1) as pool:
             counting = pool.submit(not_digits, block.text)
@@ -166,7 +176,8 @@ class Grouper:
                 continue
             record, cell = decoded(line)
             runs.append(of_run)
-            numbers.append(self._number_of(record))
+            head = record.uid.rstrip(_DIGITS)
+            numbers.append(self._numbers.of(Text(record, head, numbered=head != record.uid)))
             cells.append(cell)
             uids.append(record.uid.encode())
         of_odd = np.array(runs, dtype=np.int64)
@@ -177,15 +188,6 @@ class Grouper:
         hashes = pl.Series(uids, dtype=pl.Binary).hash().to_numpy()
         keys = _keys(hashes, np.array(cells, dtype=np.int64), of_odd)
         return Groups(both, pl.concat([others.keys, keys]))
-
-    def _number_of(self, record: Record) -> int:
-        """Give the number of a text that is of one record only, which several runs may have."""
-        content = astuple(record)
-        number = self._known_alone.setdefault(content, len(self.texts))
-        if number == len(self.texts):
-            head = record.uid.rstrip(_DIGITS)
-            self.texts.append(Text(record, head, numbered=head != record.uid))
-        return number
 
 
 def _refuse_long_lines(text: bytes) -> None:

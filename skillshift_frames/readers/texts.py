@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import astuple
 
 from skillshift_frames.readers import records
 from skillshift_frames.readers.apart import Splitter
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from skillshift_frames.readers.blocks import Layout
     from skillshift_frames.readers.records import Record
 
-#: More distinct lines than this in all files are not held: each takes half a kilobyte.
+#: More distinct lines than this in all files are not held: each takes one to two kilobytes.
 MOST_TEXTS = 200_000
 
 #: Numbers of heads, with that of none: more of them are not looked for in every line.
@@ -45,12 +46,47 @@ class Text(NamedTuple):
     record
         What a line says but for its uid.
     head, numbered
-        The uid but for the digits at its end, and whether there are any.
+        The uid but for the digits at its end, and whether there may be any.
     """
 
     record: Record
     head: str
     numbered: bool
+
+
+class Numbers:
+    """The numbers of all texts, whatever layouts they are of.
+
+    Attributes
+    ----------
+    texts
+        What was found so far, by number.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self.texts: list[Text] = []
+
+    def of(self, text: Text) -> int:
+        """Give the number of a text, a new one if nobody has asked for it before.
+
+        Raises
+        ------
+        UnfitError
+            There are too many to hold.
+        """
+        content = (*astuple(text.record), text.head, text.numbered)
+        number = self._numbers.setdefault(content, len(self.texts))
+        if number == len(self.texts):
+            self.texts.append(text)
+            fit(number < MOST_TEXTS)
+        return number
+
+    def forget(self, first: int) -> None:
+        """Forget the texts from a number on."""
+        while len(self.texts) > first:
+            self.texts.pop()
+            self._numbers.popitem()
 
 
 class Texts:
@@ -66,8 +102,8 @@ class Texts:
         The heads that are known, with their numbers, in the order in which lines are to be asked for them.
     """
 
-    def __init__(self, layout: Layout, texts: list[Text]) -> None:
-        self._layout, self._texts = layout, texts
+    def __init__(self, layout: Layout, numbers: Numbers) -> None:
+        self._layout, self._numbers = layout, numbers
         self._heads: list[str] = []
         self._known: Known | None = None
         self.asked: list[tuple[int, str]] = []
@@ -130,8 +166,7 @@ class Texts:
             fit(not rest.endswith("\r"))
             record, known.cell[group] = decoded(f"{before}{rest}")
             known.not_digits[group] = not_digits_of(f"{before}{head}{rest}")
-            known.text[group] = len(self._texts)
-            self._texts.append(Text(record, head, numbered=True))
+            known.text[group] = self._numbers.of(Text(record, head, numbered=True))
         return known
 
 
@@ -156,6 +191,8 @@ class Known(NamedTuple):
 def _with_room(known: Known | None, size: int) -> Known:
     import numpy as np
 
+    if known and len(known.text) == size:
+        return known
     whole = Known(*(np.full(size, unknown, dtype=np.int64) for unknown in (-1, 0, 0)))
     for new, old in zip(whole, known or (), strict=False):
         new[: len(old)] = old

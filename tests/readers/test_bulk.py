@@ -178,6 +178,40 @@ def test_heads_that_turn_up_late_are_learnt_and_too_many_are_not(
         assert outcome(sf.read_tally, "x.jsonl") == outcome(slowly, "x.jsonl")
 
 
+def test_runs_may_have_more_heads_together_than_one_of_them(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"x{number}.jsonl" for number in range(70)]
+    for number, name in enumerate(names):
+        write(name, *run_of(40, uid=f"t{number}-{{}}"))
+    for size in (blocks.BLOCK, 20_000):
+        monkeypatch.setattr(blocks, "BLOCK", size)
+        assert taken(*names)
+        assert outcome(sf.read_tally, *names) == outcome(slowly, *names)
+
+
+@pytest.mark.parametrize("size", [blocks.BLOCK, 6_000])
+@pytest.mark.parametrize("named", ["a.jsonl", "z.jsonl"])
+def test_what_a_run_that_does_not_fit_has_taught_is_in_no_other_ones_way(
+    write: Write, monkeypatch: pytest.MonkeyPatch, size: int, named: str
+) -> None:
+    monkeypatch.setattr(blocks, "BLOCK", size)
+    monkeypatch.setattr(texts, "MOST_TEXTS", 60)
+    others = [f"b{number}.jsonl" for number in range(4)]
+    for name in others:
+        write(name, *run_of(300))
+    names = sorted([named, *others])
+    heads = [record(f"{n:03}-of-many") for n in range(300)]
+    rests = [record(f"t{n}", error=f"e{n}") for n in range(300)]
+    pairs = [line for n in range(150) for line in run_of(2, uid=f"t{n}.{{}}", error=f"e{n}")]
+    for lines in (heads, rests, pairs):
+        write(named, *lines)
+        found = bulk.distinct_records(resolve_sources(names)[0], None)
+        assert found is not None
+        assert [source.path for source in found.unfit] == [named]
+        assert outcome(sf.read_tally, *names) == outcome(slowly, *names)
+
+
 def test_of_two_heads_the_longer_one_counts(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left of ``t1-5`` after ``t`` is no number, and it has the other head."""
     lines = [line for uid in ("t{}", "t1-{}", "t1-2.{}", "{}") for line in run_of(60, uid=uid)]
