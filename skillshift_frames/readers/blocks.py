@@ -28,6 +28,7 @@ BLOCK = 32 << 20
 _START = 4 << 10
 
 _UID = re.compile(rb'(\s*\{\s*"uid"\s*:\s*")[^"\\]*("\s*,\s*"[^"\\]*")')
+_RUN = re.compile(rb'"run"\s*:\s*"')
 
 
 class Layout(NamedTuple):
@@ -82,8 +83,9 @@ class UnfitError(Exception):
 
 
 def layout_of(start: bytes) -> Layout | None:
-    """Learn the layout from a file's first line, None where it has another one."""
-    found = _UID.match(start.partition(b"\n")[0])
+    """Learn the layout from a file's first line, None where it has another one, or names its run: that is not for us."""
+    line = start.partition(b"\n")[0]
+    found = None if _RUN.search(line) else _UID.match(line)
     try:
         return found and Layout(found[1].decode(), found[2].decode())
     except UnicodeDecodeError:
@@ -218,9 +220,10 @@ class _Held:
 
     def blocks_of(self, number: int, file: FileIO, skip: Callable[[int], bool]) -> Iterator[Block]:
         """Read a file to its end; gives a block whenever the memory is full, and holds the rest."""
-        memory = self._memory
+        memory, nothing = self._memory, True
         while (read := memory.read(file)) or memory.full:
             self._size += read
+            nothing = nothing and not read
             if not memory.full:
                 continue
             stop = memory.end_of_lines()
@@ -231,6 +234,8 @@ class _Held:
                 return
             self._add(number, stop)
             yield from self.block()
+        if nothing:  # somebody has emptied it since its layout was learnt
+            yield _unfit(number, 0)
         memory.end_line()
         self._add(number, memory.filled)
 

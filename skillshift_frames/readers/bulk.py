@@ -15,7 +15,6 @@ group-by, which checks nothing, takes 1.3 s. The idea is from the sketch "distin
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +23,7 @@ import polars as pl
 from skillshift_frames.progress import start
 from skillshift_frames.readers import records
 from skillshift_frames.readers.assemble import labelled
+from skillshift_frames.readers.beside import beside
 from skillshift_frames.readers.blocks import UnfitError, blocks_of
 from skillshift_frames.readers.checks import find_faults
 from skillshift_frames.readers.columns import distinct_rows
@@ -162,12 +162,12 @@ def _group_lines(
         return sources[number].kind != "jsonl" or runs[number] in found.unfit
 
     blocks = blocks_of(sources, skip=skip)
-    with ThreadPoolExecutor(1) as reader:
-        ahead = reader.submit(next, blocks, None)
-        while (block := ahead.result()) is not None:
-            ahead = reader.submit(next, blocks, None)
+    block = next(blocks, None)
+    while block is not None:
+        with beside(lambda: next(blocks, None)) as read_ahead:
             _group(grouper, block, runs, found)
             advance(block.size)
+        block = read_ahead()
 
 
 def _group(grouper: Grouper, block: Block, runs: Sequence[int], found: _Found) -> None:
@@ -257,9 +257,8 @@ def _named(found: pl.DataFrame) -> pl.DataFrame:
     """Give each record a number and, where uids have one, a uid with it: they are different tasks."""
     numbered = found.with_row_index(RECORD)
     uid = pl.when("numbered").then(pl.concat_str("head", RECORD)).otherwise("head")
-    # Records that leave out different things are no run's: what a run records is looked at afterwards.
-    left_out = pl.concat_str(pl.col(name).is_null().cast(pl.String) for name in WHOLE_RUN)
-    named = numbered.with_columns(uid=uid, run=left_out)
+    # Each is of a run of its own: several runs may have one uid, and what a run records is looked at afterwards.
+    named = numbered.with_columns(uid=uid, run=pl.col(RECORD).cast(pl.String))
     return labelled(Part(named.select(*TASKS), 1), "", 0).with_columns(named.get_column(RECORD))
 
 

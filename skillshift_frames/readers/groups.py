@@ -9,11 +9,11 @@ Where that does not hold, lines that are not of the layout are taken out, if the
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from skillshift_frames.readers.beside import beside
 from skillshift_frames.readers.blocks import UnfitError
 from skillshift_frames.readers.counted import newlines, not_digits, not_digits_of, returns
 from skillshift_frames.readers.streams import LONGEST_LINE
@@ -115,8 +115,7 @@ class Grouper:
     def _groups(self, block: Block, texts: Texts) -> Groups:
         _refuse_long_lines(block.text)
         texts.look_at(block.text)
-        with ThreadPoolExecutor(1) as pool:
-            counting = pool.submit(not_digits, block.text)
+        with beside(lambda: not_digits(block.text)) as counted:
             try:
                 lines = self._told_apart(block, texts, _TRIES)
             except pl.exceptions.ComputeError as error:  # not UTF-8
@@ -128,7 +127,7 @@ class Grouper:
             counts = counts[groups]
             in_lines = int((counts * known.not_digits[groups]).sum())
             in_lines += sum(map(not_digits_of, lines.odd)) + lines.total  # each ends with a newline
-            left = counting.result() - in_lines
+            left = counted() - in_lines
         # To look for carriage returns takes its time: where there are none, nothing is left.
         fit(left == 0 or left == returns(block.text))
         run = of_odd = _run_of_lines(block, self._runs)

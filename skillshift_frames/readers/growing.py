@@ -46,10 +46,10 @@ def growing() -> Iterator[dict[str, int]]:
 def is_unfinished(path: str, line: int, text: bytes) -> bool:
     """Tell whether a last line without a newline is to be left out, and remember it.
 
-    A record is an object, and no beginning of an object is JSON: what decodes is whole.
+    A record is an object, and no beginning of an object is JSON: what decodes is whole. A blank line is none.
     """
     left_out = _left_out.get()
-    if left_out is None:
+    if left_out is None or not text.strip(b" \t\r"):
         return False
     try:
         msgspec.json.decode(text)

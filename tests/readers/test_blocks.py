@@ -92,6 +92,15 @@ def test_files_of_one_layout_share_a_block_and_others_do_not(write: Write, suffi
     assert sorted(found) == [(False, [0, 2]), (False, [1, 4]), (True, [3]), (True, [5])]
 
 
+def test_files_whose_lines_name_their_run_are_not_even_read(write: Write) -> None:
+    write("a.jsonl", *[written(run='"own"')] * 3)
+    write("b.jsonl", *[written(run="null")] * 3)
+    write("c.jsonl", *[written(error=r'"\"run\": \"own\""')] * 3)
+    sources, _ = resolve_sources(["a.jsonl", "b.jsonl", "c.jsonl"])
+    found = [(block.layout is None, block.text.count(b"\n")) for block in blocks.blocks_of(sources)]
+    assert found == [(True, 0), (False, 6)]
+
+
 def test_pieces_of_compressed_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK", 1_000)
     lines = [_SPACED.replace("gitlab", "g" * more).encode() for more in range(40)]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +21,7 @@ from skillshift_frames import outcomes
 from skillshift_frames.outcomes import count_outcomes
 from skillshift_frames.readers import blocks, bulk, groups, texts
 from skillshift_frames.readers.assemble import check_sources
+from skillshift_frames.readers.growing import growing
 from skillshift_frames.readers.sources import resolve_sources
 from tests.readers.conftest import record, written
 from tests.readers.lines import files
@@ -538,6 +542,61 @@ def test_file_that_cannot_be_read_any_more_is_a_fault(
     assert found.counts.get_column(bulk.COUNT).sum() == 100
     both = ("a.jsonl", "b.jsonl")
     assert outcome(sf.read_tally, *both) == outcome(slowly, *both)
+
+
+def test_uid_without_a_number_may_be_of_several_runs(write: Write) -> None:
+    for number, name in enumerate("ab"):
+        write(f"{name}.jsonl", *run_of(200), b" " + written(uid='"u"', steps=str(number)).encode())
+    assert taken("a.jsonl", "b.jsonl")
+    assert outcome(sf.read_tally, "a.jsonl", "b.jsonl") == outcome(slowly, "a.jsonl", "b.jsonl")
+
+
+def test_file_that_somebody_empties_while_it_is_read_is_a_fault(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("a.jsonl", *run_of(100))
+    write("b.jsonl", *run_of(100))
+    learn, starts = blocks.layout_of, []
+
+    def emptied(start: bytes) -> blocks.Layout | None:
+        """The second file, as soon as its layout is known."""
+        starts.append(start)
+        if len(starts) > 1:
+            os.truncate("b.jsonl", 0)
+        return learn(start)
+
+    monkeypatch.setattr(blocks, "layout_of", emptied)
+    found, _ = outcome(sf.read_tally, "a.jsonl", "b.jsonl")
+    assert found[0] == "RecordError"
+    assert "b.jsonl: file: holds no record" in found[1]
+
+
+@pytest.mark.parametrize(("end", "left_out"), [(b" \t", {}), (b' {"uid": "t', {"x.jsonl": 101})])
+def test_of_a_file_that_is_still_written_both_leave_out_the_same(
+    write: Write, end: bytes, left_out: dict[str, int]
+) -> None:
+    write("x.jsonl", *run_of(100))
+    with Path("x.jsonl").open("ab") as file:
+        file.write(end)
+    found = []
+    for read in (sf.read_tally, slowly):
+        with growing() as said:
+            found.append(outcome(read, "x.jsonl"))
+        assert said == left_out
+    assert found[0] == found[1]
+
+
+def test_thread_that_outlives_the_main_one_can_read(write: Write) -> None:
+    write("x.jsonl", *run_of(100))
+    script = (
+        "import threading, skillshift_frames as sf; from skillshift_frames.readers import bulk\n"
+        "bulk.WORTH_IT = 0; main = threading.main_thread()\n"
+        "def read(): main.join(); print(sf.read_tally('x.jsonl').get_column('tasks').sum())\n"
+        "threading.Thread(target=read).start()"
+    )
+    env = os.environ | {"PYTHONPATH": str(Path(sf.__file__).parents[1])}
+    said = subprocess.check_output([sys.executable, "-c", script], env=env, text=True)
+    assert said == "100\n"
 
 
 def test_more_distinct_lines_than_are_held(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

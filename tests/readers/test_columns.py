@@ -129,6 +129,13 @@ def test_uids_of_every_form(uid: str, *, one: bool) -> None:
         agree("x.parquet", benchmark=benchmark)
 
 
+def test_uid_of_ones_own_may_be_of_several_runs() -> None:
+    for number, name in enumerate(("x.parquet", "y.parquet")):
+        rows(uid="task-{}", skill_calls=2 + number).write_parquet(name)
+    assert taken("x.parquet", "y.parquet")
+    agree("x.parquet", "y.parquet")
+
+
 def test_repeated_keys_are_found_within_and_across_files() -> None:
     pl.concat([rows(), rows()[7:8]]).write_parquet("x.parquet")
     assert agree("x.parquet")[0][0] == "RecordError"
