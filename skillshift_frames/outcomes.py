@@ -189,12 +189,15 @@ def _added_up(
     """Sum up what belongs to each number, of those below a size that there are; sorted by number."""
     import numpy as np
 
-    dense = size <= _NUMBERS_PER_ROW * max(len(number), _FEW_NUMBERS)
-    numbers, place = (np.arange(size), number) if dense else np.unique(number, return_inverse=True)
-    sums = np.zeros(len(numbers), dtype=np.int64)
-    np.add.at(sums, place, times)
-    found = sums > 0
-    return numbers[found], sums[found]
+    if size > _NUMBERS_PER_ROW * max(len(number), _FEW_NUMBERS):
+        numbers, place = np.unique(number, return_inverse=True)
+        sums = np.zeros(len(numbers), dtype=np.int64)
+        np.add.at(sums, place, times)
+        return numbers, sums
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, number, times)
+    numbers = sums.nonzero()[0]
+    return numbers, sums[numbers]
 
 
 def _per_task(records: pl.LazyFrame) -> pl.LazyFrame:

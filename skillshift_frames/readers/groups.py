@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 #: With more distinct lines than one in so many, grouping saves too little; with few of them there is little to lose.
 _LINES_PER_GROUP, _FEW_GROUPS = 2, 200
 
+#: Texts of runs are counted by number, if there are no more numbers than so many for each line.
+_NUMBERS_PER_LINE = 8
+
 #: With more lines of another layout than one in so many, the general reader does better; a few are always few.
 _LINES_PER_ODD, _FEW_ODD = 100, 10
 
@@ -115,7 +118,10 @@ class Grouper:
     def _groups(self, block: Block, texts: Texts) -> Groups:
         _refuse_long_lines(block.text)
         texts.look_at(block.text)
-        with beside(lambda: not_digits(block.text)) as counted:
+        with (
+            beside(lambda: not_digits(block.text)) as counted,
+            beside(lambda: _run_of_lines(block, self._runs)) as told,
+        ):
             try:
                 lines = self._told_apart(block, texts, _TRIES)
             except pl.exceptions.ComputeError as error:  # not UTF-8
@@ -130,14 +136,14 @@ class Grouper:
             left = counted() - in_lines
         # To look for carriage returns takes its time: where there are none, nothing is left.
         fit(left == 0 or left == returns(block.text))
-        run = of_odd = _run_of_lines(block, self._runs)
+        run = of_odd = told()
         frame = lines.frame
         if lines.odd.len() and "lines" not in frame.columns:
             is_odd = group % HEADS == 0
             group, frame = group[~is_odd], frame.filter(pl.Series(~is_odd))
             of_odd, run = (run[is_odd], run[~is_odd]) if len(run) > 1 else (run, run)
         if len(run) > 1:
-            found = _counted(known.text[group], run, len(groups))
+            found = _counted(known.text[group], run)
         else:
             found = _counts(known.text[groups], run, counts)
         keys = None
@@ -238,12 +244,17 @@ def _counts(
     )
 
 
-def _counted(text: NDArray[np.int64], run: NDArray[np.int64], texts: int) -> pl.DataFrame:
-    """Count the texts of each run; where next to none would repeat, they are left as they are."""
-    each = _counts(text, run)
-    if texts * each.get_column("run").n_unique() > each.height // _LINES_PER_GROUP:
-        return each
-    return each.group_by("run", "text").agg(pl.col("lines").sum())
+def _counted(text: NDArray[np.int64], run: NDArray[np.int64]) -> pl.DataFrame:
+    """Count the texts of each run; where next to none can repeat, they are left as they are."""
+    import numpy as np
+
+    first, texts = int(run.min()), int(text.max()) + 1
+    numbers = (int(run.max()) - first + 1) * texts
+    if numbers > _NUMBERS_PER_LINE * len(text):
+        return _counts(text, run)
+    lines = np.bincount((run - first) * texts + text)
+    found = lines.nonzero()[0]
+    return _counts(found % texts, first + found // texts, lines[found])
 
 
 def refuse_too_many(groups: int, lines: int) -> None:
@@ -255,5 +266,7 @@ def _keys(uid: NDArray[np.uint64], cell: NDArray[np.int64], run: NDArray[np.int6
     """Mix each uid's hash with the other parts of the key; whether equal ones are of one key, others settle."""
     import numpy as np
 
+    keys = uid ^ cell.view(np.uint64)
     # The product wraps around, which is meant: it spreads small numbers over all bits.
-    return pl.Series("key", uid ^ cell.view(np.uint64) ^ (run.astype(np.uint64) * _SPREAD))
+    keys ^= run.view(np.uint64) * np.uint64(_SPREAD)
+    return pl.Series("key", keys)

@@ -298,12 +298,12 @@ def measure(document: Document) -> list[Box]:
 
 
 def _box(cells: list[Cell], column: Column) -> Box:
+    # The cells of a table share most of their texts, and few have marks.
+    text = max(map(width, {cell.text for cell in cells}))
+    marked = [cell for cell in cells if cell.marks]
     if column.align == "left":
-        return Box(max(width(cell.text) + width(_tail(cell)) for cell in cells))
-    return Box(
-        max(width(cell.text) for cell in cells),
-        max(width(_tail(cell)) for cell in cells),
-    )
+        return Box(max([text, *(width(cell.text) + width(_tail(cell)) for cell in marked)]))
+    return Box(text, max((width(_tail(cell)) for cell in marked), default=0))
 
 
 def span_width(boxes: list[Box], spanner: Spanner) -> int:
