@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 #: Which record, but for the digits of its uid; and how often a run has it.
 RECORD, COUNT = "_record", "_count"
 
-#: Below so many bytes the fixed cost of a few Polars queries exceeds that of decoding every line.
-WORTH_IT = 1 << 20
+#: Below so many bytes NumPy's import and a few Polars queries take longer than to decode every line.
+WORTH_IT = 8 << 20
 
 #: To plan two queries takes longer than to read a file of Parquet that is smaller.
 _LITTLE_PARQUET = 1 << 18

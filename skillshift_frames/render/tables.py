@@ -66,16 +66,12 @@ def table_document(
         Spanner("O/A", 1 + len(benchmark.slots), 1 + len(benchmark.slots)),
     )
     columns = (Column("Run", "left"), Column("Metric", "left"), *map(Column, titles), Column(""))
-    shown = slots.select(
-        "run",
-        "metric",
-        "value",
-        "n",
-        "n_expected",
-        # Most slots have none; a list of nothing takes long to hand over.
-        pl.when(pl.col("marks").list.len() > 0).then("marks"),
-        *(name for name in ("low", "high") if name in slots.columns),
-    )
+    said = [name for name in ("n", "n_expected", "marks", "low", "high") if name in slots.columns]
+    silent = pl.col("marks").list.len() == 0
+    if "low" in said:
+        silent &= pl.col("low").is_null()
+    # Most slots have nothing to say but their value; what is null is quickly handed over.
+    shown = slots.select("run", "metric", "value", pl.when(~silent).then(pl.struct(said)))
     rows = [
         Row(
             (Cell(run), Cell(metric), *map(_slot_cell, of_row)),
@@ -109,20 +105,20 @@ def _coverage_of_slots(slots: pl.DataFrame) -> Iterator[Note]:
 
 
 def _slot_cell(slot: tuple[Any, ...]) -> Cell:
-    _, metric, value, n, expected, marks, *interval = slot
-    low, high = interval or (None, None)
-    if not marks and low is None:  # the usual case
-        return Cell(format_number(value, undefined=UNDEFINED))
-    marks = marks or []
+    _, metric, value, said = slot
+    number = format_number(value, undefined=UNDEFINED)
+    if said is None:  # the usual case
+        return Cell(number)
+    marks = said["marks"]
     if "not-applicable" in marks:
         return Cell(NOT_APPLICABLE)
-    shown = ends(metric, low, high)
+    shown = ends(metric, said.get("low"), said.get("high"))
     tail = [shown] if shown else []
     tail += [UNSTABLE] if "unstable" in marks else []
     tail += [AVAILABLE] if "available" in marks else []
     if "partial" in marks or "excess" in marks:
-        tail.append(_of(n, expected))
-    return Cell(format_number(value, undefined=UNDEFINED), tuple(tail))
+        tail.append(_of(said["n"], said["n_expected"]))
+    return Cell(number, tuple(tail))
 
 
 def _of(n: int, expected: int) -> str:
