@@ -153,9 +153,14 @@ def test_nobody_is_told_who_did_not_ask() -> None:
     assert told == [("counting", 0, 2), ("counting", 1, 2), ("counting", 2, 2)]
 
 
-def test_every_byte_is_counted_once(path: Path, tmp_path: Path) -> None:
+def test_every_byte_is_counted_once(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In bulk, and of the run that is not for that by the general reader again."""
     import skillshift_frames as sf
+    from skillshift_frames.readers import bulk
 
+    monkeypatch.setattr(bulk, "WORTH_IT", 0)
     odd = tmp_path / "odd.jsonl"
     odd.write_text("\n".join(json.dumps(record(f"t{n}", trial=1 + n % 2)) for n in range(3_000)))
     told: list[tuple[str, int, int]] = []
