@@ -47,6 +47,9 @@ RECORD, COUNT = "_record", "_count"
 #: Below so many bytes NumPy's import and a few Polars queries take longer than to decode every line.
 WORTH_IT = 8 << 20
 
+#: So much text a byte of other files stands for, at least.
+_COMPRESSED_TEXT, _PARQUET_TEXT = 16, 32
+
 #: To plan two queries takes longer than to read a file of Parquet that is smaller.
 _LITTLE_PARQUET = 1 << 18
 
@@ -103,7 +106,7 @@ def distinct_records(
     Every rule is kept; ``unique`` says whether that of unique keys is, too. ``asked`` are the labels that somebody gave.
     """
     # What cannot be read twice must not be begun with: the general reader may have to.
-    if not all(map(is_kept, sources)) or sum(map(size_of, sources)) < WORTH_IT:
+    if not all(map(is_kept, sources)) or sum(map(_text_of, sources)) < WORTH_IT:
         return None
     found = _Found({label: n for n, label in enumerate(sorted({s.label for s in sources}))})
     runs = [found.runs[source.label] for source in sources]
@@ -133,6 +136,13 @@ def distinct_records(
         ),
         [source for source, run in zip(sources, runs, strict=True) if run in unfit],
     )
+
+
+def _text_of(source: Source) -> int:
+    """Say roughly how many bytes a file's records would have as text."""
+    if source.kind == "parquet":
+        return size_of(source) * _PARQUET_TEXT
+    return size_of(source) * (1 if source.compression is None else _COMPRESSED_TEXT)
 
 
 def _unfit_at_once(sources: Sequence[Source], runs: Sequence[int]) -> set[int]:

@@ -118,7 +118,7 @@ def compare(commands: dict[str, list[str]], lines: list[Line], rounds: int) -> N
 def print_row(
     line: Line, measure: str, costs: list[str], ratio: float, limit: float | None
 ) -> None:
-    verdict = ("", "") if limit is None else (f"{limit:.1f}", "ok" if ratio <= limit else "over")
+    verdict = ("", "") if limit is None else (f"{limit:g}", "ok" if ratio <= limit else "over")
     cells = (line.what, line.against, measure, *costs, f"{ratio:.2f}", *verdict)
     print(f"| {' | '.join(cells)} |", flush=True)
 
@@ -196,7 +196,7 @@ def against_others(path: Path, count: int, *, quick: bool) -> None:
         if importlib.util.find_spec(name):
             commands[name] = python(OTHERS[name], str(path))
             lines += [Line(table, name, limit), Line(trusting, name, limit_trusting)]
-    compare(commands, lines, rounds=5 if quick else 3)
+    compare(commands, lines, rounds=5)
 
 
 def against_layouts(path: Path) -> None:
@@ -229,7 +229,7 @@ def against_one_file(folder: Path, runs: int) -> None:
         write_records(one, sum(1 for _ in files[0].open("rb")) * runs)
     what, against = f"table of {runs:,} runs", "one file of their size"
     commands = {what: [*OURS, "table", str(many / "*.jsonl")], against: table_of(one)}
-    compare(commands, [Line(what, against, 2)], rounds=3)
+    compare(commands, [Line(what, against, 2)], rounds=5)
 
 
 def against_size(paths: list[Path]) -> None:

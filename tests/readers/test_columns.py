@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -216,3 +217,16 @@ def test_whatever_frames_hold_the_answer_is_that_of_the_general_reader() -> None
     check()
     assert any(ways)
     assert not all(ways)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("x.jsonl", False), ("x.jsonl.gz", True), ("x.parquet", True)]
+)
+def test_byte_of_a_file_that_is_not_plain_text_stands_for_more(
+    monkeypatch: pytest.MonkeyPatch, name: str, *, expected: bool
+) -> None:
+    rows(300).write_ndjson("x.jsonl")
+    Path("x.jsonl.gz").write_bytes(gzip.compress(Path("x.jsonl").read_bytes()))
+    rows(300).write_parquet("x.parquet")
+    monkeypatch.setattr(bulk, "WORTH_IT", Path(name).stat().st_size + 1)
+    assert taken(name) is expected
