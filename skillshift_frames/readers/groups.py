@@ -9,6 +9,7 @@ Where that does not hold, lines that are not of the layout are taken out, if the
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -88,6 +89,9 @@ class Grouper:
     """
 
     def __init__(self, runs: Sequence[int], *, unique: bool) -> None:
+        # Now, and not beside Polars: NumPy changes the environment while it is imported, and whoever reads that
+        # meanwhile may crash (seen once in hundreds of runs).
+        import_module("numpy")
         self._runs, self._unique = runs, unique
         self._of_layout: dict[Layout, Texts] = {}
         self._numbers = Numbers()

@@ -599,6 +599,22 @@ def test_thread_that_outlives_the_main_one_can_read(write: Write) -> None:
     assert said == "100\n"
 
 
+def test_numpy_is_not_imported_beside_polars(write: Write) -> None:
+    """Its import changes the environment, and Polars, which reads that, crashed."""
+    write("x.jsonl", *run_of(100))
+    script = (
+        "import sys, threading, polars as pl\n"
+        "from skillshift_frames.readers import bulk; import skillshift_frames as sf\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'numpy': print(threading.current_thread() is threading.main_thread())\n"
+        "sys.meta_path.insert(0, Finder()); bulk.WORTH_IT = 0; sf.read_tally('x.jsonl')"
+    )
+    env = os.environ | {"PYTHONPATH": str(Path(sf.__file__).parents[1])}
+    said = subprocess.check_output([sys.executable, "-c", script], env=env, text=True)
+    assert said == "True\n"
+
+
 def test_more_distinct_lines_than_are_held(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(texts, "MOST_TEXTS", 30)
     monkeypatch.setattr(blocks, "BLOCK", 4_000)
