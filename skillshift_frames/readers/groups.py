@@ -90,7 +90,7 @@ class Grouper:
 
     def __init__(self, runs: Sequence[int], *, unique: bool) -> None:
         # Now, and not beside Polars: NumPy changes the environment while it is imported, and whoever reads that
-        # meanwhile may crash (seen once in hundreds of runs).
+        # in another thread meanwhile may crash.
         import_module("numpy")
         self._runs, self._unique = runs, unique
         self._of_layout: dict[Layout, Texts] = {}

@@ -586,6 +586,12 @@ def test_of_a_file_that_is_still_written_both_leave_out_the_same(
     assert found[0] == found[1]
 
 
+def said_by(script: str) -> str:
+    """Run a script in a process of its own, in this folder."""
+    env = os.environ | {"PYTHONPATH": str(Path(sf.__file__).parents[1])}
+    return subprocess.check_output([sys.executable, "-c", script], env=env, text=True)
+
+
 def test_thread_that_outlives_the_main_one_can_read(write: Write) -> None:
     write("x.jsonl", *run_of(100))
     script = (
@@ -594,13 +600,11 @@ def test_thread_that_outlives_the_main_one_can_read(write: Write) -> None:
         "def read(): main.join(); print(sf.read_tally('x.jsonl').get_column('tasks').sum())\n"
         "threading.Thread(target=read).start()"
     )
-    env = os.environ | {"PYTHONPATH": str(Path(sf.__file__).parents[1])}
-    said = subprocess.check_output([sys.executable, "-c", script], env=env, text=True)
-    assert said == "100\n"
+    assert said_by(script) == "100\n"
 
 
 def test_numpy_is_not_imported_beside_polars(write: Write) -> None:
-    """Its import changes the environment, and Polars, which reads that, crashed."""
+    """Its import changes the environment, which Polars reads: no two threads may do that at once."""
     write("x.jsonl", *run_of(100))
     script = (
         "import sys, threading, polars as pl\n"
@@ -610,9 +614,7 @@ def test_numpy_is_not_imported_beside_polars(write: Write) -> None:
         "        if name == 'numpy': print(threading.current_thread() is threading.main_thread())\n"
         "sys.meta_path.insert(0, Finder()); bulk.WORTH_IT = 0; sf.read_tally('x.jsonl')"
     )
-    env = os.environ | {"PYTHONPATH": str(Path(sf.__file__).parents[1])}
-    said = subprocess.check_output([sys.executable, "-c", script], env=env, text=True)
-    assert said == "True\n"
+    assert said_by(script) == "True\n"
 
 
 def test_more_distinct_lines_than_are_held(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
